@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, Exact, PHYSICAL};
+use crate::checked::{self, Dims, PHYSICAL};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -52,8 +52,8 @@ impl IndexMap {
         for &axis in order.iter().rev() {
             if let (Some(stride), Some(&size)) = (strides.get_mut(axis), sizes.get(axis)) {
                 *stride = next;
-                // Cannot saturate: the product of the sizes was checked.
-                next = next.times(size);
+                // Saturates only where another size is 0, and then no element has an offset.
+                next = next.saturating_mul(size);
             }
         }
         let physical_elements = checked::round_up(elements, tail_alignment, PHYSICAL)?;

@@ -76,7 +76,7 @@ fn axis_orders_of_strides() {
         ("u8[2,3]:[1,0]", "axis 1 is broadcast (stride 0)"),
         ("u8[2,3]:[4,1]", "axis 0 takes steps of 4 elements, and packed after axis 1 it would take 3"),
         ("u8[2,3]:[6,2]", "axis 1 takes steps of 2 elements, and packed it would take 1"),
-        ("u8[2,3]:[3,1]+5", "it begins 5 elements into its buffer"),
+        ("u8[2,3]:[3,1]+5", "it begins 5 elements into its buffer, and this notation has no offset"),
     ] {
         assert_eq!(line(text, Notation::AxisOrder).unwrap_err(), reason, "{text}");
     }

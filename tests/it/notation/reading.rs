@@ -260,7 +260,7 @@ fn other_spellings_are_read() {
 #[test]
 fn what_cannot_be_read_says_where() {
     for (text, column, words) in [
-        ("ndarray(shape=(2,3), dtype=float32, strides=(13,4))", 45, "multiples of 4 bytes"),
+        ("ndarray(shape=(2,3), dtype=float32, strides=(13,4))", 46, "multiples of 4 bytes"),
         ("ndarray(shape=(2,3), dtype=float32, strides=(-12,4))", 46, "negative"),
         ("ndarray(shape=(2,3), dtype=float32, strides=(12,))", 45, "2 strides"),
         ("ndarray(shape=(2,3), dtype=float33)", 28, "a dtype such as"),

@@ -26,12 +26,12 @@ fn lists_are_read_with_brackets_and_without() {
     for (text, column, expected) in [
         ("", 1, "a size, or `[]` for none"),
         ("  ", 3, "a size, or `[]` for none"),
-        ("[2,3", 5, "`]`"),
-        ("[", 2, "`]`"),
-        ("2,3]", 4, "a size"),
+        ("[2,3", 5, "`,` or `]`"),
+        ("[", 2, "a size"),
+        ("2,3]", 4, "`,` and another number, or nothing more"),
         ("2,,3", 3, "a size"),
         ("2, x", 4, "a size"),
-        ("2x,3", 2, "a size"),
+        ("2x,3", 2, "`,` and another number, or nothing more"),
         ("-1", 1, "a size"),
         ("1,18446744073709551616", 3, "a size below 2^64"),
     ] {

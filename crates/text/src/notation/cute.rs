@@ -5,31 +5,22 @@
 //! digit first. CuTe has no element type, no padding after the last element and no partial blocks. Source:
 //! CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
 
-use tensor_layout::checked::Exact;
-
 use tensor_layout::Error;
+use tensor_layout::checked::{self, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, LayoutClass, Mode};
-use tensor_layout::plan::counted;
 
 use crate::spell::memory_order::digits_by_dimension;
 
-/// The deepest nesting of tuples that is read. Deeper tuples are refused, because the reader calls itself for
-/// each level and could overflow the stack.
-const MAX_DEPTH: usize = 64;
+use super::Notation;
+use super::numbers::joined;
 
 /// Returns the text of a layout in CuTe's notation. The text has the offsets of the elements, but not the
 /// type or the padding after the last element. CuTe cannot express a base offset, partial blocks, digits that
 /// do not divide each other, or dimensions that `*` joined. These layouts are an `not_expressible`.
 pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
-    let refuse = |reason: String| Err(Error::not_expressible("CuTe layout", reason));
-    if map.base() != 0 {
-        return refuse(format!(
-            "it begins {} into its buffer, and CuTe's layouts begin at 0",
-            counted(map.base(), "element")
-        ));
-    }
+    let refuse = |reason: String| Err(Error::not_expressible(Notation::CuTe.noun(), reason));
     let Some(mut dimensions) = digits_by_dimension(map) else {
         return refuse(match map.class() {
             LayoutClass::RaggedSplit => "it has blocks that do not divide the blocks around them".into(),
@@ -55,93 +46,83 @@ pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
             return refuse(format!("dimension {dim} ends inside a block of {block}, and CuTe has no partial blocks"));
         }
     }
-    Ok(format!("{}:{}", tuple(&dimensions, |&(size, _)| size), tuple(&dimensions, |&(_, stride)| stride)))
-}
-
-fn tuple(dimensions: &[Vec<(u64, u64)>], number: fn(&(u64, u64)) -> u64) -> String {
-    let join = |list: Vec<String>| format!("({})", list.join(","));
-    let mode = |digits: &Vec<(u64, u64)>| {
-        let numbers: Vec<String> = digits.iter().rev().map(|digit| number(digit).to_string()).collect();
-        if let [only] = numbers.as_slice() { only.clone() } else { join(numbers) }
+    let tuple = |number: fn(&(u64, u64)) -> u64| {
+        let mode = |digits: &Vec<(u64, u64)>| match digits.as_slice() {
+            [only] => number(only).to_string(),
+            digits => format!("({})", joined(&digits.iter().rev().map(number).collect::<Vec<_>>())),
+        };
+        joined(&dimensions.iter().map(mode).collect::<Vec<_>>())
     };
-    join(dimensions.iter().map(mode).collect())
+    Ok(format!("{}({}):({})", map.data_type(), tuple(|&(size, _)| size), tuple(|&(_, stride)| stride)))
 }
 
 /// Reads the layout at the cursor, and returns it from the lowest address on, with the axes that run
 /// backwards. Numbers may carry the `_` of static integers. A single number is a tensor of rank 1. The buffer
 /// ends after the last element (CuTe's *cosize*).
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(IndexMap, Vec<usize>), Error> {
-    let shape = read_tree(cursor, 0, false)?;
+    let (modes, sizes, form) = nested(cursor, |cursor| Ok(cursor.number(NUMBER)?.into()))?;
     cursor.expect(":", "`:` and the strides")?;
     let start = cursor.position();
-    let strides = read_tree(cursor, 0, true)?;
-    let end = cursor.position();
-    let modes = match (shape, strides) {
-        (Tree::Tuple(sizes), Tree::Tuple(strides)) if sizes.len() == strides.len() => {
-            sizes.iter().zip(&strides).map(|(sizes, strides)| digits(sizes, strides)).collect::<Option<Vec<_>>>()
-        }
-        (sizes @ Tree::Number(_), strides) => digits(&sizes, &strides).map(|digits| vec![digits]),
-        _ => None,
-    };
-    let modes = modes.ok_or_else(|| cursor.error_at(start, "strides nested like the shape"))?;
-    let (mut forwards, mut reversed) = (Vec::with_capacity(modes.len()), Vec::new());
-    for (axis, mode) in modes.iter().enumerate() {
-        let mut signs = mode.iter().filter(|(size, stride)| *size > 1 && *stride != 0).map(|(_, stride)| *stride < 0);
-        let is_negative = signs.next().unwrap_or(false);
-        if signs.any(|sign| sign != is_negative) {
-            return Err(cursor.error_at(start, &format!("strides of one sign in mode {axis}")));
-        }
-        if is_negative {
-            reversed.push(axis);
-        }
-        let digit =
-            |&(size, stride): &(u64, i128)| u64::try_from(stride.unsigned_abs()).map(|stride| Mode::new(size, stride));
-        forwards.push(
-            mode.iter()
-                .map(digit)
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(|_| Error::overflow("one of the strides", 64))?,
-        );
+    let (_, strides, same_form) = nested(cursor, |cursor| {
+        let is_negative = cursor.eat("-");
+        let number = i128::from(cursor.number(NUMBER)?);
+        Ok(if is_negative { 0_i128.minus(number) } else { number })
+    })?;
+    if form != same_form {
+        return Err(cursor.error_at(start, "strides nested like the shape"));
     }
-    cursor.move_to(end);
+    let mut forwards: Vec<Vec<Mode>> = vec![Vec::new(); modes];
+    let mut backwards: Vec<Option<bool>> = vec![None; modes];
+    for (&(mode, size), &(_, stride)) in sizes.iter().zip(&strides).rev() {
+        let (size, distance) = (checked::narrow(size, STRIDE)?, checked::narrow(stride.unsigned_abs(), STRIDE)?);
+        if let (Some(digits), Some(sign)) = (forwards.get_mut(mode), backwards.get_mut(mode)) {
+            digits.push(Mode::new(size, distance));
+            if size > 1 && stride != 0 && *sign.get_or_insert(stride < 0) != (stride < 0) {
+                return Err(cursor.error_at(start, &format!("strides of one sign in mode {mode}")));
+            }
+        }
+    }
+    let reversed = (0..modes).filter(|&mode| backwards.get(mode) == Some(&Some(true))).collect();
     Ok((IndexMap::from_digits(data_type, data_type.bits(), &forwards)?, reversed))
 }
 
-enum Tree {
-    Number(i128),
-    Tuple(Vec<Tree>),
-}
+const NUMBER: &str = "a number or `(`";
+const STRIDE: &str = "one of the strides";
 
-fn read_tree(cursor: &mut Cursor<'_>, depth: usize, is_signed: bool) -> Result<Tree, Error> {
-    if depth >= MAX_DEPTH {
-        return Err(cursor.error(&format!("tuples nested at most {MAX_DEPTH} deep")));
-    }
-    if cursor.eat("(") {
-        return cursor.list(")", |cursor| read_tree(cursor, depth.plus(1), is_signed)).map(Tree::Tuple);
-    }
-    cursor.eat("_");
-    let is_negative = is_signed && cursor.eat("-");
-    let number = i128::from(cursor.number("a number or `(`")?);
-    Ok(Tree::Number(if is_negative { 0_i128.minus(number) } else { number }))
-}
+/// Reads tuples of tuples. Returns how many modes the outermost has, each number with that of its mode, and
+/// the form: the text with `n` for each number.
+type Nested = (usize, Vec<(usize, i128)>, String);
 
-/// Returns the digits of one mode as sizes and strides, the major digit first, or `None` if shape and strides
-/// are nested differently.
-fn digits(sizes: &Tree, strides: &Tree) -> Option<Vec<(u64, i128)>> {
-    fn collect(sizes: &Tree, strides: &Tree, minor_first: &mut Vec<(u64, i128)>) -> Option<()> {
-        match (sizes, strides) {
-            (&Tree::Number(size), &Tree::Number(stride)) => minor_first.push((u64::try_from(size).ok()?, stride)),
-            (Tree::Tuple(sizes), Tree::Tuple(strides)) if sizes.len() == strides.len() => {
-                for (sizes, strides) in sizes.iter().zip(strides) {
-                    collect(sizes, strides, minor_first)?;
-                }
-            }
-            _ => return None,
+fn nested<'a>(
+    cursor: &mut Cursor<'a>,
+    number: impl Fn(&mut Cursor<'a>) -> Result<i128, Error>,
+) -> Result<Nested, Error> {
+    let (mut mode, mut depth, mut numbers, mut form) = (0_usize, 0_usize, Vec::new(), String::new());
+    loop {
+        let is_tuple = cursor.eat("(");
+        if is_tuple {
+            depth = depth.plus(1);
+            form.push('(');
+        } else {
+            cursor.eat("_");
+            numbers.push((mode, number(cursor)?));
+            form.push('n');
         }
-        Some(())
+        let mut is_closed = !is_tuple || cursor.peek() == Some(b')');
+        while is_closed && depth > 0 {
+            is_closed = cursor.eat(")");
+            if is_closed {
+                depth = depth.minus(1);
+                form.push(')');
+            } else {
+                cursor.expect(",", "`,` or `)`")?;
+                mode = mode.plus(usize::from(depth == 1));
+                form.push(',');
+            }
+        }
+        if is_closed {
+            let modes = if form == "()" { 0 } else { mode.plus(1) };
+            return Ok((modes, numbers, form));
+        }
     }
-    let mut digits = Vec::new();
-    collect(sizes, strides, &mut digits)?;
-    digits.reverse();
-    Some(digits)
 }

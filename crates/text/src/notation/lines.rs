@@ -1,19 +1,14 @@
 //! `lines`: one layout in every notation.
 
 use core::fmt;
-use tensor_layout::checked::{Exact, at};
 
-use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::plan::counted;
-use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{AnyLayout, Error, IndexMap, ToIndexMap};
 
 use crate::named::known_as;
 use crate::spell::{raise, spell};
 
-use crate::spell::tiles::insert_missing;
-
-use super::strided::{Strided, list, text_of};
-use super::{Notated, Notation, axis_orders, bits_in_words, cute, directml, numpy, onednn, printed, type_and_sizes};
+use super::strided::{Strided, axis_orders};
+use super::{Notated, Notation, cute, onednn, printed, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
 ///
@@ -87,8 +82,7 @@ pub fn lines(layout: impl Into<AnyLayout>) -> Vec<Line> {
     lines_in(layout.into(), Notation::LISTED)
 }
 
-/// Returns the lines of [`lines`] for some notations.
-pub(super) fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
+fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
     let writer = Writer::of(layout);
     notations.iter().flat_map(|&notation| writer.lines(notation)).collect()
 }
@@ -115,9 +109,13 @@ pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
     match layout.into() {
         AnyLayout::Strided(desc) => Ok(desc.to_string()),
         AnyLayout::Tiled(shape) => Ok(shape.to_string()),
-        // CuTe's notation has a stride for each digit of a dimension, so it can express gaps inside a
-        // dimension.
-        AnyLayout::Mapped(map) => text_of(&map).or_else(|_| text_in(map, Notation::CuTe)),
+        layout => {
+            let writer = Writer::of(layout);
+            let text = writer.text(Notation::Strides).or_else(|_| writer.text(Notation::Xla));
+            // CuTe's notation has a stride for each digit of a dimension, so it can express gaps inside a
+            // dimension.
+            text.or_else(|_| writer.text(Notation::CuTe))
+        }
     }
 }
 
@@ -135,9 +133,9 @@ impl Notated {
     /// ```
     /// use tensor_layout_text::{Notated, Notation};
     ///
-    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?; let texts: Vec<String> =
-    /// layout.lines_in(&[Notation::Strides]).iter().map(ToString::to_string).collect(); assert_eq!(texts,
-    /// ["sizes and strides  f32[1,8,8,3]:[192,1,24,8]"]);
+    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?;
+    /// let lines = layout.lines_in(&[Notation::Strides]);
+    /// assert_eq!(lines[0].to_string(), "sizes and strides  f32[1,8,8,3]:[192,1,24,8]");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
@@ -188,169 +186,64 @@ impl Writer {
     fn of(layout: AnyLayout) -> Writer {
         let map = layout.to_index_map();
         let strided = match &map {
-            Ok(map) => strided(&layout, map),
+            Ok(map) => Strided::of(&layout, map),
             Err(error) => Err(error.to_string()),
         };
         Writer { layout, map, strided }
     }
 
-    /// Returns the lines of one notation: one line, or for names one line for each name.
+    /// Returns the lines of one notation: one line, or one for each name and for each axis order.
     fn lines(&self, notation: Notation) -> Vec<Line> {
-        if notation == Notation::Named {
-            return self.names().into_iter().map(|name| Line { notation, text: Ok(name) }).collect();
-        }
-        let first = Line { notation, text: self.text(notation) };
-        let others = if notation == Notation::AxisOrder { self.other_orders(&first) } else { Vec::new() };
-        core::iter::once(first).chain(others).collect()
-    }
-
-    /// Returns the other axis orders with the same offsets, in which the axes of size 1 have other positions.
-    fn other_orders(&self, first: &Line) -> Vec<Line> {
-        let (Ok(strided), Ok(text)) = (&self.strided, &first.text) else { return Vec::new() };
-        let desc = BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides));
-        let head = type_and_sizes(strided.data_type, &strided.sizes);
-        let texts = desc.iter().flat_map(axis_orders).map(|order| format!("{head}:{order}"));
-        let others = texts.filter(|other| other != text);
-        others.map(|text| Line { notation: Notation::AxisOrder, text: Ok(text) }).collect()
+        let text = self.text(notation);
+        let mut texts = match (notation, &text, &self.strided) {
+            (Notation::Named, ..) => return self.names().map(|name| Line { notation, text: Ok(name) }).collect(),
+            (Notation::AxisOrder, Ok(_), Ok(Strided { desc, .. })) => {
+                let head = type_and_sizes(desc.data_type(), desc.sizes());
+                axis_orders(desc).into_iter().map(|order| Ok(format!("{head}:{order}"))).collect()
+            }
+            _ => Vec::new(),
+        };
+        texts.retain(|other| *other != text);
+        core::iter::once(text).chain(texts).map(|text| Line { notation, text }).collect()
     }
 
     /// Returns the names that the layout has with its axes in their own order.
-    fn names(&self) -> Vec<String> {
+    fn names(&self) -> impl Iterator<Item = String> {
         let known = self.map.as_ref().map(known_as).unwrap_or_default();
-        known.into_iter().filter(|known| known.axes.is_none()).map(|known| known.to_string()).collect()
+        known.into_iter().filter(|known| known.axes.is_none()).map(|known| known.to_string())
     }
 
     fn text(&self, notation: Notation) -> Result<String, Error> {
         if let (Notation::Xla, AnyLayout::Tiled(shape)) = (notation, &self.layout) {
             return Ok(shape.to_string());
         }
+        let refuse = |reason: String| Error::not_expressible(notation.noun(), reason);
         let map = self.map.as_ref().map_err(Clone::clone)?;
+        notation.check(map).map_err(refuse)?;
         match notation {
             Notation::Xla => self.xla(map),
-            Notation::Strides => {
-                let strided = self.strided("list of strides")?;
-                check_width("list of strides", map)?;
-                let (head, strides) = (type_and_sizes(strided.data_type, &strided.sizes), list(&strided.strides));
-                let base = if strided.is_part { format!("+{}", strided.base) } else { String::new() };
-                Ok(format!("{head}:{strides}{base}"))
-            }
-            Notation::AxisOrder => {
-                let strided = self.strided("axis order")?;
-                check_width("axis order", map)?;
-                let order = axis_order(strided).map_err(|reason| Error::not_expressible("axis order", reason))?;
-                Ok(format!("{}:{order}", type_and_sizes(strided.data_type, &strided.sizes)))
-            }
             Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),
-            Notation::CuTe => {
-                check_width("CuTe layout", map)?;
-                Ok(format!("{}{}", map.data_type(), cute::text(map)?))
-            }
-            Notation::Numpy => numpy::text(self.strided("NumPy array")?),
-            Notation::Directml => directml::text(self.strided("DirectML tensor")?),
-            Notation::Named => self.names().into_iter().next().ok_or_else(no_name),
+            Notation::Tvm => onednn::tvm_text(map),
+            Notation::CuTe => cute::text(map),
             Notation::Jax => printed::jax_text(&self.text(Notation::Xla)?.parse()?),
-            Notation::Tvm => printed::tvm_text(map),
-            Notation::Torch | Notation::Mlir | Notation::Ndarray | Notation::Candle | Notation::Ggml => {
-                check_width(notation.title(), map)?;
-                printed::text(notation, self.strided(notation.title())?)
+            Notation::Named => {
+                let reason = "no name in the table has these places and this size";
+                self.names().next().ok_or_else(|| refuse(reason.into()))
             }
+            _ => self.strided.as_ref().map_err(|reason| refuse(reason.clone()))?.text(notation),
         }
-    }
-
-    fn strided(&self, target: &'static str) -> Result<&Strided, Error> {
-        self.strided.as_ref().map_err(|reason| Error::not_expressible(target, reason.clone()))
     }
 
     /// Returns the text in XLA's notation, with tiles for a layout that was not written with tiles.
     fn xla(&self, map: &IndexMap) -> Result<String, Error> {
-        if let AnyLayout::Strided(desc) = &self.layout {
-            return Ok(raise(desc)?.shape.to_string());
-        }
-        spell(map).map(|shape| shape.to_string()).or_else(|error| {
+        let raised = |desc| raise(desc).map(|raised| raised.shape.to_string());
+        match (&self.layout, &self.strided) {
+            (AnyLayout::Strided(desc), _) => raised(desc),
             // Equal offsets are enough for this text. It may describe a buffer with another end.
-            let strided = self.strided.as_ref().ok().filter(|strided| strided.element_bits == map.data_type().bits());
-            let desc = strided.map(|strided| {
-                let desc = BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides))?;
-                if strided.base == 0 { Ok(desc) } else { desc.with_base_offset(strided.base) }
-            });
-            match desc {
-                Some(Ok(desc)) => raise(&desc).map(|raised| raised.shape.to_string()).map_err(|_| error),
-                _ => Err(error),
+            (_, Ok(Strided { desc, .. })) if desc.data_type() == map.data_type() => {
+                spell(map).map(|shape| shape.to_string()).or_else(|error| raised(desc).map_err(|_| error))
             }
-        })
-    }
-}
-
-/// Returns the layout with one stride for each dimension, or the reason why it has none.
-fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Strided, String> {
-    let own_width = map.element_bits() == map.data_type().bits();
-    if map.class() == LayoutClass::Affine && !own_width {
-        return Ok(Strided::of_map(map, map.strides().unwrap_or_default().into()));
-    }
-    match lower(layout).map_err(|error| error.to_string())? {
-        Lowering::Strided(desc) => Strided::of(&desc).map_err(|error| error.to_string()),
-        other => Err(other.reason().unwrap_or_default()),
-    }
-}
-
-fn no_name() -> Error {
-    Error::not_expressible("named layout", "no name in the table has these places and this size")
-}
-
-/// Refuses elements whose width differs from the width of their type.
-fn check_width(target: &'static str, map: &IndexMap) -> Result<(), Error> {
-    let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
-    let reason = || format!("an element of {data_type} takes {} here, and {own} in this notation", bits_in_words(bits));
-    if bits == own { Ok(()) } else { Err(Error::not_expressible(target, reason())) }
-}
-
-/// Returns the order of axes that are packed one after the other, or the reason why they are not packed. The
-/// letters are NCHW and NCDHW for ranks 4 and 5, and a, b, c, ... for other ranks.
-fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
-    let rank = strided.sizes.len();
-    if rank == 0 || rank > AxisOrder::MAX_RANK {
-        return Err(format!("an axis order has 1 to {} letters, and there are {rank} axes", AxisOrder::MAX_RANK));
-    }
-    if strided.base != 0 {
-        return Err(format!("it begins {} into its buffer", counted(strided.base, "element")));
-    }
-    let size = |axis: usize| at(&strided.sizes, axis);
-    let stride = |axis: usize| at(&strided.strides, axis);
-    let empty = strided.sizes.contains(&0);
-    // The order of the axes longer than 1, the slowest first. The other axes are inserted below, each after
-    // the axis with the next lower number.
-    let mut order: Vec<usize> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
-    if !empty {
-        order.sort_by_key(|&axis| core::cmp::Reverse(stride(axis)));
-        let mut packed = 1_u64;
-        let mut inner = None;
-        for &axis in order.iter().rev() {
-            match (stride(axis), inner) {
-                (0, _) => return Err(format!("axis {axis} is broadcast (stride 0)")),
-                (taken, Some(inner)) if taken != packed => {
-                    return Err(format!(
-                        "axis {axis} takes steps of {}, and packed after axis {inner} it would take {packed}",
-                        counted(taken, "element")
-                    ));
-                }
-                (taken, None) if taken != packed => {
-                    return Err(format!(
-                        "axis {axis} takes steps of {}, and packed it would take 1",
-                        counted(taken, "element")
-                    ));
-                }
-                _ => {}
-            }
-            packed = packed.times(size(axis));
-            inner = Some(axis);
+            _ => spell(map).map(|shape| shape.to_string()),
         }
     }
-    insert_missing(&mut order, rank);
-    let letters = match rank {
-        4 => "NCHW",
-        5 => "NCDHW",
-        _ => "ABCDEFGH",
-    };
-    let text: String = order.iter().filter_map(|&axis| letters.chars().nth(axis)).collect();
-    text.parse().map_err(|error: Error| error.to_string())
 }

@@ -1,31 +1,31 @@
 //! One reader and one writer for every notation of a layout.
 
-mod axis_orders;
 mod cute;
-mod directml;
+mod fields;
 mod lines;
-mod numpy;
+pub(crate) mod numbers;
 mod onednn;
 mod printed;
 mod read;
 mod steps;
 mod strided;
-mod view_step;
+mod views;
 
-pub use axis_orders::axis_orders;
 pub use lines::{Line, lines, text, text_in};
+pub use numbers::read_list;
 pub use onednn::{onednn_size_in_bytes, with_tag};
-pub use printed::lacks_type;
-pub use read::read_signed;
+pub use read::{lacks_type, read_signed};
 pub use steps::offset_steps;
-pub use view_step::{ViewStep, read_list};
+pub use strided::axis_orders;
+pub use views::ViewStep;
 
 use core::fmt;
 use core::str::FromStr;
 
 use tensor_layout::Error;
-use tensor_layout::element::{BlockType, DataType, Naming};
-use tensor_layout::plan::{Besides, StorageRule};
+use tensor_layout::cursor::one_of;
+use tensor_layout::element::{BlockType, DataType};
+use tensor_layout::plan::{Besides, StorageRule, counted};
 use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
 use tensor_layout::{AnyLayout, ArrayShape, IndexMap, ToIndexMap};
 
@@ -33,7 +33,7 @@ use crate::kv::KvCache;
 use crate::named::NamedLayout;
 
 macro_rules! notations {
-    ($($(#[$about:meta])* $variant:ident $name:literal $title:literal;)*) => {
+    ($($(#[$about:meta])* $variant:ident $name:literal $title:literal $noun:literal;)*) => {
         /// A notation for layouts.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -46,10 +46,10 @@ macro_rules! notations {
             /// Every notation.
             pub const ALL: &'static [Notation] = &[$(Notation::$variant),*];
 
-            /// The short name, and the name for people.
-            fn names(self) -> (&'static str, &'static str) {
+            /// The short name, the name for people, and what a text of the notation is.
+            fn names(self) -> (&'static str, &'static str, &'static str) {
                 match self {
-                    $(Notation::$variant => ($name, $title),)*
+                    $(Notation::$variant => ($name, $title, $noun),)*
                 }
             }
         }
@@ -58,38 +58,38 @@ macro_rules! notations {
 
 notations! {
     /// XLA's notation: `f32[3,5]{1,0:T(2,2)}`.
-    Xla "xla" "XLA";
+    Xla "xla" "XLA" "tiled layout";
     /// Sizes and strides: `f32[2,3]:[5,1]`.
-    Strides "strides" "sizes and strides";
+    Strides "strides" "sizes and strides" "list of strides";
     /// Sizes and an axis order: `f16[8,64,56,56]:NHWC`.
-    AxisOrder "axis_order" "axis order";
+    AxisOrder "axis_order" "axis order" "axis order";
     /// Sizes and a oneDNN tag: `f32[2,35,9,9]:nChw16c`.
-    OneDnn "onednn" "oneDNN tag";
+    OneDnn "onednn" "oneDNN tag" "oneDNN tag";
     /// CuTe's notation: `f32((8,2),128):((1,1024),8)`.
-    CuTe "cute" "CuTe";
+    CuTe "cute" "CuTe" "CuTe layout";
     /// Byte strides, as in NumPy and PyTorch: `ndarray(shape=(2,3), dtype=float32, strides=(20,4))`.
-    Numpy "numpy" "NumPy";
+    Numpy "numpy" "NumPy" "NumPy array";
     /// `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON: `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`.
-    Directml "directml" "DirectML";
+    Directml "directml" "DirectML" "DirectML tensor";
     /// A [named layout](crate::named), `tensorrt.kCHW32:s8[2,33,3,2]`, or a [KV cache](crate::kv).
-    Named "named" "named layout";
+    Named "named" "named layout" "named layout";
     /// PyTorch: `torch.empty_strided((2,3), (5,1), dtype=torch.float32)`. `f32[2, 3][5, 1]cuda:0`, as graphs
     /// print it, is read as well, and `torch.Size([2, 3]) stride=(5, 1)` with the type in front.
-    Torch "torch" "PyTorch";
+    Torch "torch" "PyTorch" "PyTorch tensor";
     /// JAX, with the type and the sizes in front:
     /// `f32[2,3] Layout(major_to_minor=(0, 1), tiling=(), sub_byte_element_size_in_bits=0)`.
-    Jax "jax" "JAX layout";
+    Jax "jax" "JAX layout" "JAX layout";
     /// MLIR: `memref<2x3xf32, strided<[5, 1], offset: 3>>`.
-    Mlir "mlir" "MLIR memref";
+    Mlir "mlir" "MLIR memref" "MLIR memref";
     /// The array crate ndarray, with the type in front: `f32 shape=[2, 3], strides=[5, 1]`.
-    Ndarray "ndarray" "ndarray";
+    Ndarray "ndarray" "ndarray" "ndarray";
     /// candle, with the type in front: `f32 Layout { shape: [2, 3], stride: [5, 1], start_offset: 0 }`.
-    Candle "candle" "candle layout";
+    Candle "candle" "candle layout" "candle layout";
     /// ggml, with the type in front: sizes, and strides in bytes, the innermost axis first: `f32 ne=[3, 2]
     /// nb=[4, 20]`.
-    Ggml "ggml" "ggml tensor";
+    Ggml "ggml" "ggml tensor" "ggml tensor";
     /// TVM, whose axes are capital letters: `f32[1,32,4,4]:NCHW4c`.
-    Tvm "tvm" "TVM layout";
+    Tvm "tvm" "TVM layout" "TVM layout";
 }
 
 impl Notation {
@@ -119,6 +119,39 @@ impl Notation {
     pub fn title(self) -> &'static str {
         self.names().1
     }
+
+    /// What a text of the notation is, for sentences that say why there is none.
+    fn noun(self) -> &'static str {
+        self.names().2
+    }
+
+    /// Refuses a layout that this notation cannot say whatever its strides or tiles are, with the reason.
+    fn check(self, map: &IndexMap) -> Result<(), String> {
+        let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
+        let own = match self {
+            Notation::Xla | Notation::Jax | Notation::Named => bits,
+            // Each element of a type below a byte takes a byte in NumPy.
+            Notation::Numpy => own.next_multiple_of(8),
+            _ => own,
+        };
+        if bits != own {
+            let bits = counted(bits, "bit");
+            let whose = match self {
+                Notation::Numpy | Notation::Directml => self.title(),
+                _ => "this notation",
+            };
+            return Err(format!("an element of {data_type} takes {bits} here, and {own} in {whose}"));
+        }
+        match self {
+            Notation::AxisOrder | Notation::CuTe | Notation::Directml | Notation::Ndarray | Notation::Ggml
+                if map.base() != 0 =>
+            {
+                let base = counted(map.base(), "element");
+                Err(format!("it begins {base} into its buffer, and this notation has no offset"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for Notation {
@@ -135,11 +168,7 @@ impl FromStr for Notation {
     fn from_str(name: &str) -> Result<Self, Error> {
         let name = name.to_ascii_lowercase();
         let long = if name == "order" { "axis_order" } else { &name };
-        Notation::ALL.iter().copied().find(|notation| notation.names().0 == long).ok_or_else(|| {
-            let expected = "a notation: xla, strides, order, onednn, cute, numpy, directml, named, torch, jax, mlir, ndarray, candle, ggml or tvm";
-            let found = format!("`{name}`");
-            Error::parse(name, 1, expected, found)
-        })
+        one_of(long, "a notation", Notation::ALL, |notation| notation.names().0)
     }
 }
 
@@ -157,6 +186,10 @@ pub struct Notated {
 }
 
 impl Notated {
+    fn new(notation: Notation, text: String, layout: AnyLayout) -> Notated {
+        Notated { layout, notation, text, rule: StorageRule::NONE, blocks: None }
+    }
+
     /// The layout that the text described.
     ///
     /// ```
@@ -256,16 +289,7 @@ impl fmt::Display for Notated {
 
 /// The type and the sizes, with which most notations begin: `f32[2,3]`.
 fn type_and_sizes(data_type: DataType, sizes: &[u64]) -> String {
-    format!("{data_type}{}", strided::list(sizes))
-}
-
-/// Returns a number of bits in words: `4 bits`, `1 bit`.
-fn bits_in_words(bits: u32) -> String {
-    format!("{bits} {}", if bits == 1 { "bit" } else { "bits" })
-}
-
-fn unsupported(data_type: DataType, by: &'static str) -> Error {
-    Error::unsupported_data_type(data_type.name_in(Naming::Xla).unwrap_or_default(), by)
+    format!("{data_type}{}", numbers::list(sizes))
 }
 
 impl From<Notated> for AnyLayout {
@@ -283,16 +307,14 @@ impl From<&Notated> for AnyLayout {
 /// Converts the layout as if its text had been read.
 impl From<ArrayShape> for Notated {
     fn from(shape: ArrayShape) -> Notated {
-        let (text, notation) = (shape.to_string(), Notation::Xla);
-        Notated { text, layout: shape.into(), notation, rule: StorageRule::NONE, blocks: None }
+        Notated::new(Notation::Xla, shape.to_string(), shape.into())
     }
 }
 
 /// Converts the layout as if its text had been read.
 impl From<BufferTensorDesc> for Notated {
     fn from(desc: BufferTensorDesc) -> Notated {
-        let (text, notation) = (desc.to_string(), Notation::Strides);
-        Notated { text, layout: desc.into(), notation, rule: StorageRule::NONE, blocks: None }
+        Notated::new(Notation::Strides, desc.to_string(), desc.into())
     }
 }
 
@@ -314,8 +336,7 @@ impl TryFrom<NamedLayout> for Notated {
             Some(desc) => desc.into(),
             None => named.to_index_map()?.into(),
         };
-        let (text, rule) = (named.to_string(), named.storage_rule());
-        Ok(Notated { layout, notation: Notation::Named, text, rule, blocks: None })
+        Ok(Notated { rule: named.storage_rule(), ..Notated::new(Notation::Named, named.to_string(), layout) })
     }
 }
 
@@ -324,8 +345,6 @@ impl TryFrom<KvCache> for Notated {
     type Error = Error;
 
     fn try_from(cache: KvCache) -> Result<Notated, Error> {
-        let layout = cache.to_index_map()?.into();
-        let (text, rule) = (cache.to_string(), StorageRule::NONE);
-        Ok(Notated { layout, notation: Notation::Named, text, rule, blocks: None })
+        Ok(Notated::new(Notation::Named, cache.to_string(), cache.to_index_map()?.into()))
     }
 }

@@ -1,4 +1,4 @@
-//! oneDNN's format tags: `nhwc`, `nChw16c`, `OIhw4i16o4i`, `AB4a128b2a`.
+//! oneDNN's format tags: `nhwc`, `nChw16c`, `OIhw4i16o4i`, `AB4a128b2a`, and the layouts of TVM.
 //!
 //! The letters in front are the dimensions, major to minor. A capital letter says that the dimension is also
 //! divided into blocks. The blocks follow, major to minor, each as a number and the letter of its dimension:
@@ -17,7 +17,7 @@ use tensor_layout::strided::Integer;
 use tensor_layout::tiled::{ArrayShape, Layout};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 
-use super::{Notated, bits_in_words};
+use super::{Notated, Notation};
 use crate::spell::memory_order::{MemoryOrder, Room};
 use crate::spell::tiles::{Blocked, insert_missing};
 
@@ -90,12 +90,7 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     if shape(map.data_type(), map.sizes(), &text)?.to_index_map()? == *map {
         return Ok(text);
     }
-    let reason = if map.element_bits() == map.data_type().bits() {
-        "its buffer is padded after the last block".into()
-    } else {
-        format!("an element takes {} here, and {} in oneDNN", bits_in_words(map.element_bits()), map.data_type().bits())
-    };
-    Err(Error::not_expressible("oneDNN tag", reason))
+    Err(Error::not_expressible("oneDNN tag", "its buffer is padded after the last block"))
 }
 
 /// Refuses strides that oneDNN refuses: it has no odd strides of elements of 4 bits.
@@ -235,11 +230,46 @@ impl fmt::Display for Tag {
     }
 }
 
+/// Returns oneDNN's tag for a layout of TVM, which writes every axis with a capital letter: `NCHW4c` is
+/// `nChw4c`. `None` for a tag that is oneDNN's too, and for a text that is no layout of TVM (`tvm.tir.layout`).
+pub(super) fn tag_of_tvm(tag: &str) -> Option<String> {
+    let (axes, blocks) = tag.split_at(tag.find(|c: char| c.is_ascii_digit())?);
+    let is_blocked = |axis: char| blocks.contains(axis.to_ascii_lowercase());
+    let is_tvm = axes.chars().all(|axis| axis.is_ascii_uppercase()) && !axes.chars().all(is_blocked);
+    let lower = |axis: char| if is_blocked(axis) { axis } else { axis.to_ascii_lowercase() };
+    is_tvm.then(|| axes.chars().map(lower).collect::<String>() + blocks)
+}
+
+/// Returns TVM's text of a layout that has a tag of oneDNN. TVM has at most one block of each axis.
+pub(super) fn tvm_text(map: &IndexMap) -> Result<String, Error> {
+    let refuse = |reason: &'static str| Err(Error::not_expressible(Notation::Tvm.noun(), reason));
+    let tag = tag(map)?;
+    let blocks = tag.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = match map.sizes().len() {
+        4 => "NCHW",
+        5 => "NCDHW",
+        _ => "ABCDEFGHIJKL",
+    };
+    if blocks.char_indices().any(|(at, axis)| axis.is_ascii_alphabetic() && blocks.find(axis) != Some(at)) {
+        return refuse("an axis has blocks in blocks, and TVM names each axis once");
+    }
+    if map.physical_elements() != map.element_count() {
+        return refuse("its last block is not full");
+    }
+    let axis = |letter: char| letters.chars().nth(ABSTRACT.find(letter.to_ascii_lowercase())?);
+    let outer = tag.chars().take_while(char::is_ascii_alphabetic).filter_map(axis);
+    let inner = blocks.chars().filter_map(|c| match c {
+        '0'..='9' => Some(c),
+        c => axis(c).map(|axis| axis.to_ascii_lowercase()),
+    });
+    Ok(format!("{}:{}", super::type_and_sizes(map.data_type(), map.sizes()), outer.chain(inner).collect::<String>()))
+}
+
 /// The tags with a capital letter that has no block, and the tags that they stand for.
 const ALIASES: [(&str, &str); 4] =
     [("OhwI24o", "Acdb24a"), ("OhwI32o", "Acdb32a"), ("gOhwI24o", "aBdec24b"), ("gOhwI32o", "aBdec32b")];
 
-pub(super) const ABSTRACT: &str = "abcdefghijkl";
+const ABSTRACT: &str = "abcdefghijkl";
 
 /// Returns the alphabet of a tag's letters, in the order of the logical dimensions.
 fn alphabet_of(letters: &str) -> &'static str {

@@ -1,17 +1,23 @@
-//! Reads a layout: first the type and the sizes, then the text that distinguishes the notations.
+//! Reads a layout: the beginning of the text, and then what follows the sizes, distinguish the notations.
 
 use core::str::FromStr;
 
+use tensor_layout::checked::Exact;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{BlockType, DataType, Naming};
-use tensor_layout::plan::{StorageRule, read_type_and_sizes};
+use tensor_layout::plan::read_type_and_sizes;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{AnyLayout, AxisOrder, Error};
 
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 
-use super::{Notated, Notation, cute, directml, onednn, printed, text_in, type_and_sizes};
+use super::fields::{self, signed_desc};
+use super::numbers::{signed, tuple};
+use super::{Notated, Notation, cute, onednn, printed, text_in, type_and_sizes};
+
+/// A layout that was read, and the axes that run backwards: their strides are negative in the text.
+pub(super) type Signed = (AnyLayout, Vec<usize>);
 
 impl FromStr for Notated {
     type Err = Error;
@@ -45,74 +51,164 @@ pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
         return Ok((text.parse::<KvCache>()?.try_into()?, Vec::new()));
     }
     text.split(':').try_for_each(ask_the_driver)?;
-    if let Some((notation, (layout, reversed))) = printed::read(text)? {
-        let text = text_in(&layout, notation)?;
-        return Ok((Notated { layout, notation, text, rule: StorageRule::NONE, blocks: None }, reversed));
-    }
-    // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
-    if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
-        return Ok((text.parse::<NamedLayout>()?.try_into()?, Vec::new()));
-    }
     let mut cursor = Cursor::new(text);
-    let data_type = DataType::from_name_in(Naming::Xla, cursor.word());
-    if let Some(data_type) = data_type.filter(|_| cursor.peek() == Some(b'(')) {
-        let (map, reversed) = cute::read(&mut cursor, data_type)?;
-        return Ok((at_end(&mut cursor, AnyLayout::Mapped(map), Notation::CuTe, None)?, reversed));
+    let word = cursor.word();
+    let data_type = element_type(word);
+    if data_type.is_none() {
+        cursor.move_to(0);
     }
-    Ok((Notated::forwards(text)?, Vec::new()))
+    let start = fields_start(cursor.rest()).plus(cursor.position());
+    cursor.move_to(start);
+    let rest = cursor.rest();
+    refuse_without_layout(rest)?;
+    let (notation, (layout, reversed)) = if let Some(form) = fields::form(rest) {
+        (form.notation, form.read(&mut cursor, data_type)?)
+    } else if cursor.eat("memref<") {
+        (Notation::Mlir, printed::memref(&mut cursor)?)
+    } else if lacks_type(text) {
+        let expected = "a type in front, as in `f32 (8,2):(1,8)` or `bf16[16,256] Layout(..)`";
+        return Err(cursor.error_at(0, expected));
+    } else if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
+        // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
+        return Ok((text.parse::<NamedLayout>()?.try_into()?, Vec::new()));
+    } else if let Some(data_type) = DataType::from_name_in(Naming::Xla, word).filter(|_| rest.starts_with('(')) {
+        let (map, reversed) = cute::read(&mut cursor, data_type)?;
+        (Notation::CuTe, (map.into(), reversed))
+    } else if let Ok(block_type) = word.parse::<BlockType>() {
+        let mut cursor = Cursor::new(text);
+        cursor.word();
+        let ggml = fields::ggml_blocks(&mut cursor, block_type)?;
+        return Ok((ggml.as_deref().unwrap_or(text).parse::<BlockTensorDesc>()?.into(), Vec::new()));
+    } else {
+        return after_sizes(text);
+    };
+    cursor.end("nothing more")?;
+    Ok((Notated::new(notation, text_in(&layout, notation)?, layout), reversed))
 }
 
-impl Notated {
-    /// Reads a text whose notation has no negative strides.
-    fn forwards(text: &str) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(text);
-        if cursor.peek() == Some(b'{') {
-            let layout = AnyLayout::Strided(directml::read(&mut cursor)?);
-            return at_end(&mut cursor, layout, Notation::Directml, None);
-        }
-        if cursor.word().parse::<BlockType>().is_ok() {
-            let ggml = printed::ggml_blocks(text)?;
-            return Ok(ggml.as_deref().unwrap_or(text).parse::<BlockTensorDesc>()?.into());
-        }
+/// Reads a text that begins with a type and sizes, by what follows them.
+fn after_sizes(text: &str) -> Result<(Notated, Vec<usize>), Error> {
+    let mut cursor = Cursor::new(text);
+    let read = read_type_and_sizes(&mut cursor).or_else(|error| {
         cursor.move_to(0);
-        let Ok((data_type, sizes)) = read_type_and_sizes(&mut cursor) else { return own(text) };
-        if !cursor.eat(":") {
-            return own(text);
-        }
-        if cursor.peek() == Some(b'[') {
-            return own(text);
-        }
-        // An axis order such as `NHWC`, or a oneDNN tag. A tag has digits for its blocks (`nChw16c`), or
-        // letters that no axis order has (`ldnc`, or more than 8 letters).
-        let start = cursor.position();
-        let word = cursor.word();
-        let order = word.parse::<AxisOrder>();
-        let has_blocks = word.contains(|c: char| c.is_ascii_digit());
-        match order {
-            Ok(order) if !has_blocks => {
-                let text_in_order = format!("{}:{order}", type_and_sizes(data_type, &sizes));
-                Ok(Notated { notation: Notation::AxisOrder, text: text_in_order, ..own(text)? })
+        let data_type = element_type(cursor.word()).filter(|_| cursor.eat("[")).ok_or(error)?;
+        Ok::<_, Error>((data_type, cursor.list("]", |cursor| cursor.number("a size"))?.into()))
+    });
+    let Ok((data_type, sizes)) = read else { return own(text) };
+    let (notation, canonical, (layout, reversed)) = match cursor.peek() {
+        Some(b'[') => {
+            let strides = tuple(&mut cursor, signed)?;
+            // A device such as `cuda:0` may follow, and says nothing about the layout.
+            cursor.word();
+            if cursor.eat(":") {
+                cursor.number("the number of a device")?;
             }
-            order => {
+            let (desc, reversed) = signed_desc(data_type, &sizes, Some(&strides), None)?;
+            (Notation::Torch, None, (desc.into(), reversed))
+        }
+        Some(b'L') if cursor.eat("Layout(") => {
+            (Notation::Jax, None, (printed::jax(&mut cursor, data_type, &sizes)?.into(), Vec::new()))
+        }
+        Some(b':') if cursor.eat(":") && cursor.peek() != Some(b'[') => {
+            let start = cursor.position();
+            let word = cursor.word();
+            let order = word.parse::<AxisOrder>();
+            let has_blocks = word.contains(|c: char| c.is_ascii_digit());
+            let head = type_and_sizes(data_type, &sizes);
+            if let Some(tag) = onednn::tag_of_tvm(word) {
+                let expected = "a layout of TVM with a letter for each size, such as NCHW4c";
+                let shape = onednn::read_tag(&mut Cursor::new(&tag), data_type, &sizes);
+                let shape = shape.map_err(|_| cursor.error_at(start, expected))?;
+                (Notation::Tvm, None, (shape.into(), Vec::new()))
+            } else if let Some(order) = order.as_ref().ok().filter(|_| !has_blocks) {
+                (Notation::AxisOrder, Some(format!("{head}:{order}")), (text.parse()?, Vec::new()))
+            } else {
                 cursor.move_to(start);
-                match onednn::read_tag(&mut cursor, data_type, &sizes) {
-                    Ok(shape) => {
-                        let text = format!("{}:{word}", type_and_sizes(data_type, &sizes));
-                        at_end(&mut cursor, AnyLayout::Tiled(shape), Notation::OneDnn, Some(text))
-                    }
-                    Err(error) if has_blocks => Err(error),
-                    Err(_) => {
-                        let reason = order.err().map(|error| error.to_string()).unwrap_or_default();
-                        let expected = format!(
+                let shape = onednn::read_tag(&mut cursor, data_type, &sizes).map_err(|error| match order {
+                    Err(reason) if !has_blocks => cursor.error_at(
+                        start,
+                        &format!(
                             "strides in brackets, an axis order such as NHWC ({reason}) or a oneDNN tag such as nChw16c"
-                        );
-                        Err(cursor.error_at(start, &expected))
-                    }
-                }
+                        ),
+                    ),
+                    _ => error,
+                })?;
+                (Notation::OneDnn, Some(format!("{head}:{word}")), (shape.into(), Vec::new()))
             }
         }
+        _ => return own(text),
+    };
+    cursor.end("nothing more")?;
+    let canonical = canonical.map_or_else(|| text_in(&layout, notation), Ok)?;
+    Ok((Notated::new(notation, canonical, layout), reversed))
+}
+
+/// Reads one of the library's own notations.
+fn own(text: &str) -> Result<(Notated, Vec<usize>), Error> {
+    let layout = match text.parse()? {
+        AnyLayout::Strided(desc) => desc.into(),
+        AnyLayout::Tiled(shape) => shape.into(),
+        AnyLayout::Mapped(_) => unreachable!("an index map has no text of its own"),
+    };
+    Ok((layout, Vec::new()))
+}
+
+/// Whether a text has a layout but no type, which must be written in front of it: `(8,2):(1,8)`,
+/// `shape=[2, 3], strides=[3, 1]`.
+///
+/// ```
+/// use tensor_layout_text::{Notated, lacks_type};
+///
+/// assert!(lacks_type("(8,2):(1,8)") && !lacks_type("f32(8,2):(1,8)"));
+/// assert_eq!("f32 (8,2):(1,8)".parse::<Notated>()?.to_string(), "f32(8,2):(1,8)");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn lacks_type(text: &str) -> bool {
+    let text = text.trim_start();
+    let is_cute =
+        text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    let form = fields::form(text.get(fields_start(text)..).unwrap_or(text));
+    let is_form = form.is_some_and(|form| form.notation != Notation::Directml) && !text.contains("dtype");
+    is_form || is_cute && text.contains(':') || text.starts_with("Layout(")
+}
+
+/// Returns where the fields of ndarray's text begin, after its elements: `[[1, 2]], shape=[1, 2]`.
+fn fields_start(text: &str) -> usize {
+    text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()))
+}
+
+/// Returns the type with this name in any of the libraries: PyTorch's truth values are `b8`, MLIR's `i1`.
+pub(super) fn element_type(name: &str) -> Option<DataType> {
+    match name {
+        "b8" | "i1" => Some(DataType::Pred),
+        "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64" => name.replacen('i', "", 1).parse().ok(),
+        _ => name.parse().or_else(|_| name.to_ascii_lowercase().parse()).ok(),
     }
 }
+
+/// The beginnings of texts that no strides or tiles describe, and the reason.
+const NO_LAYOUT: [(&str, &str); 6] = [
+    ("S<", SWIZZLE),
+    ("Sw<", SWIZZLE),
+    ("Swizzle<", SWIZZLE),
+    ("#blocked", TRITON),
+    ("#ttg.blocked", TRITON),
+    ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
+];
+const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
+const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
+
+pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
+    let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
+        return Ok(());
+    };
+    let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
+    Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
+}
+
+/// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.
+const OPAQUE: [&str; 4] = ["muloptimal", "outerproductoptimal", "inferencingoptimal", "trainingoptimal"];
 
 /// Refuses the layouts of matrices that only a driver knows.
 fn ask_the_driver(word: &str) -> Result<(), Error> {
@@ -125,29 +221,4 @@ fn ask_the_driver(word: &str) -> Result<(), Error> {
          (GetLinearAlgebraMatrixConversionDestinationInfo of Direct3D 12, vkConvertCooperativeVectorMatrixNV of Vulkan)"
     );
     Err(Error::not_expressible("size or stride", reason))
-}
-
-/// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.
-const OPAQUE: [&str; 4] = ["muloptimal", "outerproductoptimal", "inferencingoptimal", "trainingoptimal"];
-
-/// Reads one of the library's own notations.
-fn own(text: &str) -> Result<Notated, Error> {
-    Ok(match text.parse()? {
-        AnyLayout::Strided(desc) => desc.into(),
-        AnyLayout::Tiled(shape) => shape.into(),
-        AnyLayout::Mapped(_) => unreachable!("an index map has no text of its own"),
-    })
-}
-
-/// Returns the layout, after a check that the text ends at the cursor. `text` is its canonical form, if
-/// writing the layout would not give it.
-fn at_end(
-    cursor: &mut Cursor<'_>,
-    layout: AnyLayout,
-    notation: Notation,
-    text: Option<String>,
-) -> Result<Notated, Error> {
-    cursor.end("nothing more")?;
-    let text = text.map_or_else(|| text_in(&layout, notation), Ok)?;
-    Ok(Notated { layout, notation, text, rule: StorageRule::NONE, blocks: None })
 }
