@@ -1,7 +1,4 @@
 //! The arithmetic of sizes and offsets. Every step is checked, and every failure names a quantity.
-//!
-//! The module needs the feature `plan`.
-//!
 //! All sizes, strides and offsets of the crate are `u64`. No function of this module wraps. A result that
 //! does not fit is an `overflow`, which says what was being computed. Back ends that compute with
 //! layouts can use the same functions.

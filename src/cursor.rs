@@ -1,9 +1,6 @@
 //! A [`Cursor`] for readers of texts that contain layouts, for example dumps of compilers. The cursor
 //! reads token by token, as this crate's own parsers do. The errors of a cursor point at the byte where
 //! reading stopped.
-//!
-//! The module needs the feature `plan`.
-//!
 //! ```
 //! use tensor_layout::cursor::Cursor;
 //! use tensor_layout::Shape;

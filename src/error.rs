@@ -41,7 +41,6 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The row of an error, and what its sentence names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Inner {
     code: Code,
@@ -98,8 +97,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// A stable word for the error. The word is part of the interface and does not change when a sentence is
-    /// reworded.
+    /// A stable word, which does not change when a sentence is reworded.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.0.code.row().code
@@ -167,11 +165,6 @@ impl Error {
 
     /// Returns the text of a parse error, with a caret under the byte where reading stopped. Returns `None`
     /// for other errors.
-    ///
-    /// ```
-    /// let error = "f32[2,3".parse::<tensor_layout::ArrayShape>().unwrap_err();
-    /// assert_eq!(error.pointer().unwrap(), "f32[2,3\n       ^");
-    /// ```
     #[must_use]
     pub fn pointer(&self) -> Option<String> {
         let before = self.column()?.saturating_sub(1).min(self.0.what.len());
@@ -229,25 +222,21 @@ impl Code {
 }
 
 impl Error {
-    /// Returns the error with a noun phrase that its sentence is about.
     pub(crate) fn about(mut self, what: impl Into<Cow<'static, str>>) -> Error {
         self.0.what = what.into();
         self
     }
 
-    /// Returns the error with the number that only few sentences have.
     pub(crate) fn and(mut self, other: u64) -> Error {
         self.0.other = Some(other);
         self
     }
 
-    /// Returns the error of an axis.
     pub(crate) fn on(mut self, axis: usize) -> Error {
         self.0.axis = Some(axis);
         self
     }
 
-    /// Returns the error with a number that its sentence compares with, or its bits or steps.
     pub(crate) fn to(mut self, limit: u64) -> Error {
         self.0.limit = Some(limit);
         self
@@ -386,7 +375,6 @@ pub fn counted(number: impl TryInto<u128>, noun: &str) -> String {
 const NOUNS: [&str; 3] = [" bytes", " elements", " bits"];
 
 impl fmt::Display for Error {
-    /// Writes the sentence of the table, with the numbers and the texts of this error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { code, axis, value, limit, other, what, expected, found } = &*self.0;
         let mut rest = code.row().sentence;

@@ -1,7 +1,4 @@
 //! The parts of layouts and copies, for authors of back ends.
-//!
-//! The module needs the feature `plan`.
-//!
 //! Code that describes, checks or copies a tensor needs nothing of this module. A back end that generates
 //! code reads the digits of an [`IndexMap`](crate::IndexMap), the loop nests of a copy, and the blocks and
 //! offsets of a descriptor.

@@ -172,7 +172,6 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
     Ok(Split { desc, dims, logical_sizes: map.sizes().to_vec() })
 }
 
-/// Returns a descriptor of these axes in the map's buffer, whose size is rounded up to 4 bytes for DirectML.
 fn in_buffer(map: &IndexMap, sizes: Dims, strides: Dims) -> Result<BufferTensorDesc, Error> {
     let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?;
     BufferTensorDesc::in_buffer(map.data_type(), sizes, strides, (map.base(), map.owns()), total)

@@ -120,7 +120,7 @@ impl BlockType {
         Self::ALL.iter().copied().find(|block_type| block_type.number() == number)
     }
 
-    /// The number of values of a block.
+    /// The values of a block.
     #[must_use]
     pub const fn values(self) -> u64 {
         self.row().values
@@ -151,7 +151,6 @@ impl BlockType {
 }
 
 impl fmt::Display for BlockType {
-    /// Writes ggml's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

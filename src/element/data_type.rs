@@ -233,8 +233,6 @@ impl DataType {
 
     /// The value of this type in the `DML_TENSOR_DATA_TYPE` enumeration, for the thirteen types that DirectML
     /// has.
-    ///
-    /// The method needs the feature `directml`.
     #[cfg(feature = "directml")]
     #[must_use]
     pub const fn directml_value(self) -> Option<u32> {
@@ -246,8 +244,6 @@ impl DataType {
 
     /// Returns the data type of a `DML_TENSOR_DATA_TYPE` value. Returns `None` for UNKNOWN (0) and for values
     /// that DirectML does not define.
-    ///
-    /// The function needs the feature `directml`.
     #[cfg(feature = "directml")]
     #[must_use]
     pub fn from_directml_value(value: u32) -> Option<DataType> {
@@ -256,7 +252,6 @@ impl DataType {
 }
 
 impl fmt::Display for DataType {
-    /// Writes XLA's spelling.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.xla_name())
     }

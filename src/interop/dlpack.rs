@@ -1,7 +1,4 @@
 //! DLPack's `DLTensor`, field for field, and conversions to it and back. [`DlOwned`] holds a managed tensor.
-//!
-//! The module needs the feature `dlpack`.
-//!
 //! Shape and strides count elements. Strides may be negative: [`SignedDesc`] lists the axes with negative
 //! strides beside the descriptor. Types below a byte are packed, low bits first, unless the flag
 //! `IS_SUBBYTE_TYPE_PADDED` says otherwise. The lanes of an element become an additional last axis. Source:
@@ -84,14 +81,6 @@ const TYPES: &[(u8, &[DataType])] = {
 
 /// Returns the type of one lane, or `unknown_data_type` with code and bits if this crate does not have the
 /// type.
-///
-/// ```
-/// use tensor_layout::{interop::dlpack::DlDataType, DataType};
-///
-/// assert_eq!(DataType::try_from(DlDataType { code: 4, bits: 16, lanes: 1 })?, DataType::BF16);
-/// assert_eq!(DlDataType::from(DataType::S4), DlDataType { code: 0, bits: 4, lanes: 1 });
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 impl TryFrom<DlDataType> for DataType {
     type Error = Error;
 
@@ -116,10 +105,10 @@ impl From<DataType> for DlDataType {
 /// The fields of a `DLTensor` as safe values.
 ///
 /// ```
-/// use tensor_layout::{interop::dlpack::DlFields, BufferTensorDesc, DataType};
+/// use tensor_layout::{interop::dlpack::{DlDataType, DlFields}, BufferTensorDesc};
 ///
 /// let fields = DlFields {
-///     dtype: DataType::F32.into(),
+///     dtype: DlDataType { code: 2, bits: 32, lanes: 1 }, // of `f32`
 ///     shape: &[2, 3],
 ///     strides: Some(&[5, 1]),
 ///     byte_offset: 40,
@@ -149,8 +138,7 @@ impl TryFrom<DlFields<'_>> for BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// The errors of the conversion to a [`SignedDesc`], and `negative` for an axis
-    /// with a negative stride.
+    /// The errors of the conversion to a [`SignedDesc`], and `negative` for a stride.
     fn try_from(fields: DlFields<'_>) -> Result<BufferTensorDesc, Error> {
         SignedDesc::try_from(fields)?.forwards()
     }
@@ -165,11 +153,9 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
     ///
     /// # Errors
     ///
-    /// `unknown_data_type` for a type that this crate does not have. `out_of_limits` for zero
-    /// lanes. `rank_mismatch` if the numbers of strides and sizes differ.
-    /// `negative` for a negative size. `not_expressible` for a byte offset
-    /// that is not a whole number of elements, and for a type below a byte that is padded to a byte.
-    /// `overflow` if a number passes 64 bits.
+    /// `unknown_data_type`, `out_of_limits` for zero lanes, `rank_mismatch`, `negative` for a size,
+    /// `not_expressible` for a byte offset that is not a whole number of elements and for a type below a byte
+    /// that is padded to a byte, and `overflow` past 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, strided::SignedDesc, DataType};
@@ -227,24 +213,13 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// `out_of_limits` for an `ndim` below 0 or above 64; `bad_pointer` for a
-    /// null shape, and for a shape or strides that are not aligned, unless there are no axes.
+    /// `out_of_limits` for an `ndim` below 0 or above 64; `bad_pointer` for a null shape, and for a shape or
+    /// strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
     ///
     /// `shape`, and `strides` unless it is null, must be valid for reads of `ndim` numbers. The numbers must
     /// not change for `'a`. `data` is not accessed.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::{DlDevice, DlLayout}, BufferTensorDesc};
-    ///
-    /// let layout = DlLayout::try_from(&"f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?;
-    /// let raw = layout.raw(std::ptr::null_mut(), DlDevice { device_type: 1, device_id: 0 });
-    /// // SAFETY: `layout` owns the lists.
-    /// let fields = unsafe { raw.fields(0) }?;
-    /// assert_eq!(BufferTensorDesc::try_from(fields)?.strides(), [5, 1]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub unsafe fn fields<'a>(&self, flags: u64) -> Result<DlFields<'a>, Error> {
         let what = "the number of axes of a DLPack tensor";
         if !(0..=MAX_AXES).contains(&self.ndim) {
@@ -273,19 +248,8 @@ pub struct DlLayout {
     byte_offset: u64,
 }
 
-/// Returns the layout of a descriptor. Strides are always written, as version 1.2 demands. Errors:
-/// `overflow` for a number above `i64`; `not_expressible` if the first element does not
-/// begin at a byte.
-///
-/// ```
-/// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::nhwc(DataType::F16, [2, 3, 8, 8])?;
-/// let layout = DlLayout::try_from(&desc)?;
-/// assert_eq!(layout.fields().strides, Some(&[192, 1, 24, 3][..]));
-/// assert_eq!(BufferTensorDesc::try_from(layout.fields())?.strides(), desc.strides());
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
+/// Strides are always written, as version 1.2 demands. Errors: `overflow` for a number above `i64`;
+/// `not_expressible` if the first element does not begin at a byte.
 impl TryFrom<&BufferTensorDesc> for DlLayout {
     type Error = Error;
 
@@ -309,7 +273,7 @@ impl TryFrom<&BufferTensorDesc> for DlLayout {
 }
 
 impl DlLayout {
-    /// Returns the fields as safe values.
+    /// The fields as safe values.
     #[must_use]
     pub fn fields(&self) -> DlFields<'_> {
         DlFields {

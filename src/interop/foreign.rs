@@ -40,8 +40,7 @@ const MAX_LENGTH: usize = 1 << 16;
 ///
 /// # Errors
 ///
-/// `bad_pointer` for a pointer that is null or not aligned; `out_of_limits` for
-/// more than 65,536 numbers.
+/// `bad_pointer` for a pointer that is null or not aligned; `out_of_limits` for more than 65,536 numbers.
 ///
 /// # Safety
 ///

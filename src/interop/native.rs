@@ -1,10 +1,4 @@
 //! `NativeElement`: Rust types with the same bytes as the elements of a tensor.
-//!
-//! ```
-//! use tensor_layout::{interop::native::NativeElement, DataType};
-//!
-//! assert_eq!(<f32 as NativeElement>::DATA_TYPE, DataType::F32);
-//! ```
 
 use crate::element::DataType;
 

@@ -1,7 +1,5 @@
-//! `ndarray`: descriptors of arrays, arrays over buffers, and copies between arrays and buffers of any layout.
-//!
-//! The module needs the feature `ndarray`, which is on by default.
-//!
+//! `ndarray`: descriptors of arrays, arrays over buffers, and copies between arrays and buffers of any
+//! layout.
 //! ```
 //! use tensor_layout::interop::ndarray::{array_from_bytes, view, view_mut};
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
@@ -65,21 +63,11 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
     (view, axes)
 }
 
-/// Returns a read-only array over a buffer of elements with the layout `desc`. Indices may share elements.
+/// Returns a read-only array over a buffer of elements. Indices may share elements.
 ///
 /// # Errors
 ///
-/// `data_type_mismatch` if `A` is not the type of the descriptor. `buffer_too_short` if the
-/// buffer ends before the tensor does. `overflow` if a stride does not fit `isize`.
-///
-/// ```
-/// use tensor_layout::{interop::ndarray::view, BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
-/// let buffer = [1.0_f32, 2.0, 3.0, 0.0, 0.0, 4.0, 5.0, 6.0];
-/// assert_eq!(view(&desc, &buffer)?, ndarray::arr2(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).into_dyn());
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
+/// `data_type_mismatch`, `buffer_too_short`, and `overflow` if a stride does not fit `isize`.
 pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> Result<ArrayViewD<'a, A>, Error> {
     let Shape { sizes, strides, start } = check::<A>(desc, buffer.len())?;
     let elements = buffer.get(start..).unwrap_or_default();
@@ -92,9 +80,8 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
 ///
 /// # Errors
 ///
-/// The errors of [`view`]. `overlapping_destination` with two indices that share an element, or
-/// `undecided` if the search for two such indices took too long. `not_expressible` for the
-/// few layouts without overlap that ndarray's own test rejects, such as `[3,4]:[4,3]`.
+/// The errors of [`view`]; `overlapping_destination` or `undecided`; `not_expressible` for the few layouts
+/// without overlap that ndarray's own test rejects, such as `[3,4]:[4,3]`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view_mut, BufferTensorDesc, DataType};

@@ -1,7 +1,4 @@
 //! PJRT's `PJRT_Buffer_MemoryLayout`, field for field, and conversions to it and back.
-//!
-//! The module needs the feature `pjrt`.
-//!
 //! PJRT has two forms of a layout: a dimension order with tiles, and byte strides. Neither form can express
 //! the element width `E(n)`, the memory space, tail padding or divided dimensions. The tiled form writes `*`
 //! as `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.
@@ -52,7 +49,6 @@ pub use raw::{
     PJRT_LAYOUT_STRIDES, PJRT_LAYOUT_TILED, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout, PjrtTiledLayout,
 };
 
-/// The name of a list in error messages.
 const LIST: &str = "a list of a PJRT layout";
 
 /// The lists of a PJRT layout as safe values.
@@ -78,14 +74,10 @@ impl PjrtFields<'_> {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` if a list has the wrong length, or if the list of tile entries
-    /// is shorter than the lengths of the tiles add up to. `axis_out_of_range` or
-    /// `not_a_permutation` if the dimension order does not name every dimension once.
-    /// `zero_tile` for a tile entry of 0. `trailing_combine` for
-    /// a tile that ends in `*`. `negative` for a negative byte stride, which
-    /// [`to_signed`](Self::to_signed) accepts. `not_expressible` for a byte stride that is not a
-    /// whole number of elements. `overflow` for other negative numbers, and if the number of
-    /// elements, with or without padding, exceeds 64 bits.
+    /// `rank_mismatch` if a list has the wrong length. `axis_out_of_range` or `not_a_permutation` if the
+    /// dimension order does not name every dimension once. `zero_tile` and `trailing_combine` for tiles.
+    /// `negative` for a byte stride ([`to_signed`](Self::to_signed) takes it), `not_expressible` for one that
+    /// is not a whole number of elements. `overflow` for other negative numbers and past 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, AnyLayout, DataType};
@@ -123,14 +115,6 @@ impl PjrtFields<'_> {
     /// # Errors
     ///
     /// The errors of [`to_layout`](Self::to_layout), and `not_expressible` for a tiled layout.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::pjrt::PjrtFields, DataType};
-    ///
-    /// let rows = PjrtFields::Strides(&[-20, 4]).to_signed(DataType::F32, &[2, 3])?;
-    /// assert_eq!((rows.desc.to_string(), rows.reversed, rows.first), ("f32[2,3]:[5,1]".into(), vec![0], 5));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn to_signed(&self, data_type: DataType, sizes: &[u64]) -> Result<SignedDesc, Error> {
         let refuse = |reason: String| Error::not_expressible("strided descriptor", reason);
         let PjrtFields::Strides(byte_strides) = *self else { return Err(refuse("the layout is tiled".into())) };
@@ -157,25 +141,14 @@ impl PjrtMemoryLayout {
     ///
     /// # Errors
     ///
-    /// `out_of_limits` for an unknown type, for a `struct_size` that leaves fields out, and for lists
-    /// of more than 65,536 numbers; `bad_pointer` for a list that is null or not
-    /// aligned.
+    /// `out_of_limits` for an unknown type, for a `struct_size` that leaves fields out, and for lists of more
+    /// than 65,536 numbers; `bad_pointer` for a list that is null or not aligned.
     ///
     /// # Safety
     ///
     /// If `layout_type` is [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`], the matching member of the union
     /// must be initialised. Each list of that member must be valid for reads of its length, unless the length
     /// is 0, and must not change for `'a`. The length of `tile_dims` is the sum of `tile_dim_sizes`.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, BufferTensorDesc};
-    ///
-    /// let layout = PjrtLayout::try_from(&"f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?;
-    /// // SAFETY: `layout` owns the lists.
-    /// let fields = unsafe { layout.raw().fields() }?;
-    /// assert_eq!(fields, PjrtFields::Strides(&[20, 4]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub unsafe fn fields<'a>(&self) -> Result<PjrtFields<'a>, Error> {
         check_size("the struct_size of a PJRT layout", self.struct_size, LAYOUT_SIZE)?;
         match self.layout_type {
@@ -235,18 +208,8 @@ enum Lists {
     Strides(Vec<i64>),
 }
 
-/// Returns the tiled layout of a shape. Errors: `not_expressible` if the layout has a part that PJRT
-/// cannot express: L, E, S, SC, M, `#` or `*` of a sparse array; `overflow` for a tile size above
-/// `i64`.
-///
-/// ```
-/// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, ArrayShape};
-///
-/// let layout = PjrtLayout::try_from(&"f32[7,5]{1,0:T(*,4)}".parse::<ArrayShape>()?)?;
-/// let PjrtFields::Tiled { tile_dims, .. } = layout.fields() else { panic!() };
-/// assert_eq!(tile_dims, [i64::MIN, 4]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
+/// Errors: `not_expressible` for a part that PJRT cannot express: L, E, S, SC, M, `#` or `*` of a sparse
+/// array; `overflow` for a tile size above `i64`.
 impl TryFrom<&ArrayShape> for PjrtLayout {
     type Error = Error;
 
@@ -269,10 +232,8 @@ impl TryFrom<&ArrayShape> for PjrtLayout {
     }
 }
 
-/// Returns the byte strides of a descriptor. Unused strides are
-/// [canonical](BufferTensorDesc::with_canonical_strides). Errors: `not_expressible` for a base
-/// offset, and for a stride that is not a whole number of bytes; `overflow` for a stride above
-/// `i64`.
+/// Unused strides are [canonical](BufferTensorDesc::with_canonical_strides). Errors: `not_expressible` for a
+/// base offset, and for a stride that is not a whole number of bytes; `overflow` for a stride above `i64`.
 impl TryFrom<&BufferTensorDesc> for PjrtLayout {
     type Error = Error;
 

@@ -6,10 +6,10 @@
 //! | types with a text (data types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, ...) | the text, as a string |
 //! | [`AnyLayout`] | the text of its descriptor or shape; an index map has none and is refused |
 //! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
-//! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
+//! | [`Padding`] | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
 //! | [`Error`], written only | `code` and `message`, and for some errors `axis`, `value` and `limit` |
 //! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | their fields, and the errors as a list beside the report |
-//! | [`DeviceLimits`](crate::upload::DeviceLimits), [`UploadBuffer`](crate::upload::UploadBuffer) | their fields, where a missing limit has the value of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
+//! | [`DeviceLimits`], [`UploadBuffer`](crate::upload::UploadBuffer) | their fields, where a missing limit has the value of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
 //!
 //! A plan itself is not serialised: it is made from its layouts in one or two microseconds, for the CPU at
 //! hand.
@@ -48,7 +48,6 @@ use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Owns, Slice, Slice
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::{DeviceLimits, FeatureLevel, TypeLimits, limit_fields};
 
-/// Reads a string, borrowed or owned, and parses the string by `FromStr`.
 struct Text<T>(PhantomData<T>);
 
 impl<T: FromStr<Err = Error>> Visitor<'_> for Text<T> {
@@ -120,7 +119,6 @@ impl<'de> Deserialize<'de> for AnyLayout {
     }
 }
 
-/// The value is written as `none` or `owned_by_dml`.
 impl Serialize for TensorFlags {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
@@ -279,7 +277,6 @@ impl Serialize for Error {
     }
 }
 
-/// The value is written as `"keep"`, `"zero"`, or the bits of an element in hexadecimal: `"0x7f"`.
 #[cfg(feature = "relayout")]
 impl Serialize for Padding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

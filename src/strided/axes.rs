@@ -45,13 +45,13 @@ impl AxisOrder {
     /// The most axes that an order can name. A text with more letters is refused.
     pub const MAX_RANK: usize = 8;
 
-    /// Batch, channels, height, width: the row-major order, which needs no strides.
+    /// Batch, channels, height, width: row-major.
     pub const NCHW: AxisOrder = Self::fixed(*b"NCHW\0\0\0\0", [0, 1, 2, 3, 0, 0, 0, 0]);
-    /// Batch, height, width, channels: the channels are interleaved.
+    /// Batch, height, width, channels.
     pub const NHWC: AxisOrder = Self::fixed(*b"NHWC\0\0\0\0", [0, 2, 3, 1, 0, 0, 0, 0]);
-    /// Batch, channels, depth, height, width: the row-major order, which needs no strides.
+    /// Batch, channels, depth, height, width: row-major.
     pub const NCDHW: AxisOrder = Self::fixed(*b"NCDHW\0\0\0", [0, 1, 2, 3, 4, 0, 0, 0]);
-    /// Batch, depth, height, width, channels: the channels are interleaved.
+    /// Batch, depth, height, width, channels.
     pub const NDHWC: AxisOrder = Self::fixed(*b"NDHWC\0\0\0", [0, 2, 3, 4, 1, 0, 0, 0]);
 
     const fn fixed(letters: [u8; Self::MAX_RANK], axes: [u8; Self::MAX_RANK]) -> AxisOrder {
@@ -94,8 +94,7 @@ impl AxisOrder {
         self.letters.iter().filter(|&&letter| letter != 0).count()
     }
 
-    /// Iterates over the numbers of the logical axes in memory order, the slowest axis first: 0,
-    /// 2, 3, 1 for NHWC.
+    /// The numbers of the logical axes in memory order: 0, 2, 3, 1 for NHWC.
     pub fn axes(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
         self.axes.iter().take(self.rank()).map(|&axis| usize::from(axis))
     }
@@ -129,9 +128,8 @@ impl FromStr for AxisOrder {
     ///
     /// # Errors
     ///
-    /// `bad_axis_order` if a letter is repeated or there are more than
-    /// [`MAX_RANK`](Self::MAX_RANK) letters. The letters must be letters of engines (G N O C I D H W) or a
-    /// run a, b, c, ...
+    /// `bad_axis_order` if a letter is repeated, for more than [`MAX_RANK`](Self::MAX_RANK) letters, and for
+    /// other letters than those of engines (G N O C I D H W) or a run a, b, c, ...
     fn from_str(letters: &str) -> Result<Self, Error> {
         AxisOrder::read(letters).map_err(|reason| Code::BadAxisOrder.because(letters.to_owned(), reason))
     }

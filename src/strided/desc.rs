@@ -84,9 +84,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` if there are not as many strides as sizes.
-    /// `negative` for a negative number, except for strides that are
-    /// [free](Self::with_canonical_strides). `overflow` if a number, the number of elements, the
+    /// `rank_mismatch` if there are not as many strides as sizes. `negative` for a negative number, except
+    /// for [free](Self::with_canonical_strides) strides. `overflow` if a number, the number of elements, the
     /// largest offset or the size in bytes passes 64 bits.
     ///
     /// ```
@@ -203,13 +202,12 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `negative` and `overflow`, for the same reasons as [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     #[inline]
     pub fn packed<T: Integer>(data_type: DataType, sizes: &[T]) -> Result<Self, Error> {
         Self::new(data_type, sizes, None)
     }
 
-    /// Returns a tensor with these sizes and strides. `explicit` is whether the strides count as given.
     pub(super) fn of_strides(data_type: DataType, sizes: Dims, strides: Dims, explicit: bool) -> Result<Self, Error> {
         let mut desc = Self::unmeasured(data_type, sizes, strides);
         desc.explicit_strides = explicit;
@@ -239,8 +237,7 @@ impl BufferTensorDesc {
         BufferTensorDesc { strides: zeros(sizes.len()), sizes, explicit_strides: true, ..*self }
     }
 
-    /// Returns a view of all elements with other axes. The number of elements and the largest offset do not
-    /// change, so nothing has to be measured again.
+    /// Returns a view of all elements with other axes. Nothing has to be measured again.
     #[inline]
     pub(super) fn with_axes(&self, sizes: Dims, strides: Dims) -> Self {
         BufferTensorDesc { sizes, strides, explicit_strides: true, ..*self }.checked()
@@ -257,21 +254,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `total_size_too_small` or `total_size_unaligned` if `total`
-    /// breaks one of these two rules.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
-    /// assert_eq!((rows.rank(), rows.element_count(), rows.span_elements()), (2, 6, 8));
-    /// assert_eq!((rows.explicit_strides(), rows.base_offset_alignment()), (Some(&[5, 1][..]), 0));
-    /// assert_eq!(rows.min_size_in_bytes(), 32);
-    /// // With the padding after the last row.
-    /// assert_eq!(rows.clone().with_total_size_in_bytes(40)?.total_tensor_size_in_bytes(), 40);
-    /// assert_eq!(rows.with_total_size_in_bytes(28).unwrap_err().code(), "total_size_too_small");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
+    /// `total_size_too_small` or `total_size_unaligned`.
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
         if total < self.min_size {
             return Err(Code::TotalSizeTooSmall.by(total, self.min_size));
@@ -303,9 +286,6 @@ impl BufferTensorDesc {
     /// that was set by hand is the size of the buffer. This total does not change, unless the tensor now
     /// reaches further.
     ///
-    /// DirectML's structure has no field for this offset, so add its bytes to the offset at which the
-    /// buffer is bound.
-    ///
     /// # Errors
     ///
     /// `overflow` if the end of the tensor passes 64 bits, or if the offset does not fit a `u64`.
@@ -314,12 +294,11 @@ impl BufferTensorDesc {
         Ok(self.beginning_at(base_offset)?.with_owned(Owns::Elements))
     }
 
-    /// Does the work of [`with_base_offset`](Self::with_base_offset) for an offset in bytes. Types below a
-    /// byte are allowed too.
+    /// [`with_base_offset`](Self::with_base_offset) for an offset in bytes, also for types below a byte.
     ///
     /// # Errors
     ///
-    /// `not_expressible` if the offset is not a whole number of elements, and the errors of
+    /// `not_expressible` for a part of an element, and the errors of
     /// [`with_base_offset`](Self::with_base_offset).
     pub fn with_base_offset_in_bytes(self, bytes: impl TryInto<u64>) -> Result<Self, Error> {
         let bytes = bytes.try_into().map_err(|_| Error::overflow(OFFSET, 64))?;
@@ -396,8 +375,8 @@ impl BufferTensorDesc {
         self.base_offset_alignment
     }
 
-    /// The guaranteed alignment of a place some elements after the start of the buffer, in bytes: the promised
-    /// alignment, reduced by this distance. 0 means that nothing is guaranteed.
+    /// The guaranteed alignment of a place some elements after the start of the buffer, in bytes: the
+    /// promised alignment, reduced by this distance. 0 means that nothing is guaranteed.
     pub(crate) fn alignment_after(&self, elements: u64) -> u32 {
         let (promise, bits) = (self.base_offset_alignment, self.data_type.bits());
         let distance = checked::wide_product(elements, bits);
@@ -416,8 +395,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `offset_inside_byte` if the element begins inside a
-    /// byte. `overflow` if the offset does not fit a `usize`. The errors of [`offset`](Self::offset).
+    /// `offset_inside_byte`, `overflow` if the offset does not fit a `usize`, and the errors of
+    /// [`offset`](Self::offset).
     pub fn offset_in_bytes<T: Integer>(&self, index: &[T]) -> Result<usize, Error> {
         let (elements, bits) = (self.offset(index)?, self.data_type.bits());
         let all = checked::wide_product(elements, bits);
@@ -465,7 +444,7 @@ impl BufferTensorDesc {
         Ok(offset)
     }
 
-    /// The strides that elements use. The stride is 0 where the size is 1 or the tensor is empty.
+    /// The strides, with 0 where the size is 1 or the tensor is empty.
     pub(super) fn used_strides(&self) -> impl Iterator<Item = u64> {
         let empty = self.elements == 0;
         self.axes().map(move |(size, stride)| if empty || size == 1 { 0 } else { stride })

@@ -97,9 +97,7 @@ impl BufferTensorDesc {
             && !Walked::of(self).padded
     }
 
-    /// Searches for two different indices that share an offset, and returns both indices.
-    ///
-    /// The result is exact, up to the work limit: see [`Overlap`].
+    /// Searches for two different indices that share an offset. The result is exact, up to the work limit.
     #[must_use]
     pub fn overlap(&self) -> Overlap {
         if Walked::of(self).steps_over { Overlap::No } else { self.searched_overlap() }
@@ -115,7 +113,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// The facts that one walk over the axes longer than 1 finds, from the last axis to the first.
+/// What one walk over the axes longer than 1 finds, from the last axis to the first.
 struct Walked {
     /// Whether some offset between the first and the last is used by no index. Take the axes by ascending
     /// stride, and let the axes so far use every offset from 0 to `largest`. If the next stride is above

@@ -38,29 +38,14 @@ impl BufferTensorDesc {
     /// axes after it: the largest product of a stride and a size among them, or 1. A tensor without elements
     /// gets the strides of a packed tensor.
     ///
-    /// The structures and texts that this crate writes for DirectML, DLPack, PJRT, NumPy and CuTe have
-    /// canonical strides.
-    ///
     /// **Post-condition** (`canonical_strides_change_no_offset`): the result equals the tensor, and is its
     /// own canonical form.
-    ///
-    /// ```
-    /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
-    ///
-    /// // The order that was asked for stays.
-    /// let one_channel = BufferTensorDesc::with_order(DataType::F32, &[2, 1, 4, 5], AxisOrder::NHWC)?;
-    /// assert_eq!(one_channel.with_canonical_strides().strides(), [20, 1, 5, 1]);
-    /// let odd = BufferTensorDesc::new(DataType::F32, &[2, 1, 4, 5], Some(&[20, 77, 5, 1]))?;
-    /// assert_eq!(odd.with_canonical_strides().strides(), [20, 20, 5, 1]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn with_canonical_strides(self) -> Self {
         self.with_canonical_strides_up_to(u64::MAX)
     }
 
-    /// Returns this tensor with canonical strides, except that canonical strides above `most` become 1.
-    /// `most` is the largest stride that the reader of the descriptor can store.
+    /// Canonical strides, or 1 where they are above `most`, the largest stride that a reader can store.
     pub(crate) fn with_canonical_strides_up_to(self, most: u64) -> Self {
         let is_packed = |stride: u64| {
             stride == 1 || self.axes().any(|(size, own)| size > 1 && own > 0 && own.checked_mul(size) == Some(stride))
@@ -74,8 +59,7 @@ impl BufferTensorDesc {
         if strides == self.strides { self } else { self.with_axes(self.sizes.clone(), strides) }
     }
 
-    /// Returns this tensor with the given strides on the axes whose stride is free: axes of size 1, and all
-    /// axes of an empty tensor. The other axes keep their own strides.
+    /// Returns this tensor with the given strides where strides are free.
     pub(crate) fn with_strides_of_one(&self, strides: &[u64]) -> Self {
         let mut own = self.strides.clone();
         set_free_strides(&self.sizes, &mut own, |axis, _, packed| strides.get(axis).copied().unwrap_or(packed));

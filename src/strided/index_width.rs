@@ -9,15 +9,6 @@ use crate::error::Error;
 use super::desc::BufferTensorDesc;
 
 /// The narrowest integer type that holds every element offset of a tensor.
-///
-/// ```
-/// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
-///
-/// let width = |size: u64| BufferTensorDesc::packed(DataType::U8, &[size]).map(|desc| desc.index_width());
-/// assert_eq!(width(1 << 20)?, IndexWidth::I32);
-/// assert_eq!(width(3 << 30)?.to_string(), "u32");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IndexWidth {
     /// Every offset is at most 2³¹−1.
@@ -53,7 +44,6 @@ impl IndexWidth {
 }
 
 impl fmt::Display for IndexWidth {
-    /// Writes `i32`, `u32` or `u64`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -29,16 +29,14 @@ pub(crate) fn sizes_of<T: Integer>(sizes: &[T]) -> Result<Dims, Error> {
     }
 }
 
-/// Converts an index. An index that does not fit a `u64` becomes `u64::MAX`, which is past the end of every
-/// axis.
+/// An index that does not fit a `u64` becomes `u64::MAX`, which is past the end of every axis.
 #[inline]
 pub(crate) fn index_of<T: Integer>(index: T) -> u64 {
     index.try_into().ok().and_then(|index: i128| u64::try_from(index).ok()).unwrap_or(u64::MAX)
 }
 
-/// Writes the numbers to `converted`, a slice of the same length, until a number does not fit a `u64`.
-/// Returns that number and its position. Descriptors are made in inner loops, and a `Result` for each number
-/// takes four times as long.
+/// Writes the numbers to `converted` until one does not fit a `u64`, and returns that one. A `Result` for
+/// each number would take four times as long.
 #[inline]
 pub(super) fn first_that_does_not_fit<T: Integer>(numbers: &[T], converted: &mut [u64]) -> Option<(usize, T)> {
     for (axis, (&number, slot)) in numbers.iter().zip(converted).enumerate() {

@@ -13,8 +13,7 @@ use super::owns::Owns;
 use super::size::size_in_bytes;
 
 impl BufferTensorDesc {
-    /// Returns the descriptor. In a debug build, a descriptor that breaks an invariant stops the program.
-    /// Every constructor and every view calls this function last.
+    /// Every constructor and every view calls this last: a broken invariant stops a debug build.
     #[inline]
     #[track_caller]
     pub(super) fn checked(self) -> BufferTensorDesc {

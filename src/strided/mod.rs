@@ -4,7 +4,7 @@
 //! layout* and *DirectML helper functions*.
 //!
 //! ```
-//! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Overlap, Side, TensorFlags};
+//! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Offsets, Overlap, Side, TensorFlags};
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
 //! let desc = BufferTensorDesc::with_order(DataType::F16, &[2, 3, 4, 5], AxisOrder::NHWC)?.with_flags(TensorFlags::OwnedByDirectml);
@@ -13,6 +13,8 @@
 //! assert!(packed && !in_order);
 //! assert_eq!(desc.rank_at_least(5, Side::Front).sizes(), [1, 2, 3, 4, 5]);
 //! assert_eq!(desc.index_width(), IndexWidth::I32);
+//! let mut offsets: Offsets = desc.offsets();
+//! assert_eq!((offsets.next(), offsets.nth(4)), (Some(0), Some(15)));
 //! // Whether two indices share a place is searched for where strides do not decide it, up to a limit.
 //! assert_eq!(desc.overlap(), Overlap::No);
 //! # Ok::<(), tensor_layout::Error>(())

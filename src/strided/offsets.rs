@@ -10,15 +10,6 @@ use super::desc::BufferTensorDesc;
 /// Iterates over the offsets of all elements, in elements from the start of the buffer. A step along the
 /// innermost axis is one addition, without a division. Tensors of up to 8 axes need no allocation. `nth`
 /// computes the offset directly, without visiting the skipped offsets.
-///
-/// ```
-/// use tensor_layout::{strided::Offsets, BufferTensorDesc, DataType};
-///
-/// let columns = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.transpose(0, 1)?;
-/// let offsets: Offsets = columns.offsets();
-/// assert_eq!(offsets.collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offsets {
     /// The size, the stride and the current index of each axis, the innermost axis first.
@@ -35,8 +26,7 @@ struct Counter {
 }
 
 impl Offsets {
-    /// Makes an iterator from sizes and strides, the outermost axis first. The axes must belong to a
-    /// descriptor, whose invariants keep every sum of the iterator within 64 bits.
+    /// The sizes and strides must be those of a descriptor, whose invariants keep every sum within 64 bits.
     pub(crate) fn new(axes: impl DoubleEndedIterator<Item = (u64, u64)> + Clone, base: u64) -> Offsets {
         let left = axes.clone().fold(1_u64, |product, (size, _)| product.times(size));
         let counters = axes.rev().filter(|&(size, _)| size != 1);

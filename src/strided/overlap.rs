@@ -46,8 +46,8 @@ pub enum Overlap {
     Undecided,
 }
 
-/// A term of the equation to be solved: `coefficient * value`, where the value is in `least..=most`. The
-/// coefficient is not negative.
+/// A term of the equation: `coefficient * value` for a value in `least..=most`, and a coefficient of 0 or
+/// more.
 pub(super) struct Term {
     pub(super) coefficient: i128,
     pub(super) least: i128,
@@ -56,10 +56,8 @@ pub(super) struct Term {
 
 pub(super) type Terms = Vec<Term>;
 
-/// A solution of the equation: one value for each term.
 pub(super) type Values = Vec<i128>;
 
-/// Searches for two indices with the same offset, in at most `work` steps.
 pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap {
     if sizes.contains(&0) {
         return Overlap::No;

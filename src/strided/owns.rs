@@ -69,17 +69,6 @@ impl BufferTensorDesc {
     /// Returns this tensor as the owner of these bytes of its buffer, for engines that know better than the
     /// views that made the tensor. A tensor with a base offset never owns the whole buffer: it gets
     /// [`Owns::Gaps`].
-    ///
-    /// ```
-    /// use tensor_layout::{strided::Owns, BufferTensorDesc, DataType};
-    ///
-    /// let own = BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1]))?;
-    /// assert_eq!(own.as_part().with_owned(Owns::Buffer), own);
-    /// // The engine keeps nothing else between these elements.
-    /// let tokens = own.with_base_offset(256)?;
-    /// assert_eq!((tokens.owns(), tokens.with_owned(Owns::Buffer).owns()), (Owns::Elements, Owns::Gaps));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn with_owned(self, owned: Owns) -> Self {
         let owns = if self.base_offset == 0 { owned } else { owned.min(Owns::Gaps) };
@@ -95,15 +84,14 @@ impl BufferTensorDesc {
         self.owns != Owns::Buffer
     }
 
-    /// Returns this tensor as a part of a larger buffer that owns its elements alone. The inverse is
+    /// Returns this tensor as a part that owns its elements alone. The inverse is
     /// [`with_owned`](Self::with_owned).
     #[must_use]
     pub fn as_part(&self) -> Self {
         self.clone().with_owned(Owns::Elements)
     }
 
-    /// Returns what a slice of this tensor owns. `taken` returns the indices that the slice keeps of an axis,
-    /// or `None` for a whole axis.
+    /// `taken` returns the indices that the slice keeps of an axis, or `None` for a whole axis.
     pub(super) fn owned_by_slice(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> Owns {
         if self.owns != Owns::Elements && self.holds_no_other(taken) { Owns::Gaps } else { Owns::Elements }
     }

@@ -16,24 +16,12 @@ impl BufferTensorDesc {
     /// The result is exact, up to [`OVERLAP_WORK_LIMIT`] steps. For example, two sets of interleaved rows of
     /// one matrix do not overlap, although their ranges do. `first` is an index of this tensor, `second` is
     /// an index of `other`, and the offset is the offset of `first`. The element types may differ.
-    ///
-    /// ```
-    /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
-    ///
-    /// let whole = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
-    /// let (left, right) = (whole.slice_axis(1, 0..3)?, whole.slice_axis(1, 3..6)?);
-    /// assert_eq!(left.overlap_with(&right), Overlap::No);
-    /// let row = whole.slice_axis(0, 2..3)?;
-    /// assert_eq!(right.overlap_with(&row), Overlap::Yes { first: vec![2, 0], second: vec![0, 3], offset: 15 });
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn overlap_with(&self, other: &BufferTensorDesc) -> Overlap {
         self.overlap_with_at(0, other, 0)
     }
 
-    /// Does the work of [`overlap_with`](Self::overlap_with), for two buffers that begin at these bytes of
-    /// a larger buffer.
+    /// [`overlap_with`](Self::overlap_with) for two buffers that begin at these bytes of a larger buffer.
     pub(crate) fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
         if self.element_count() == 0 || other.element_count() == 0 {
             return Overlap::No;

@@ -19,8 +19,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` if there is not one size for each letter, and the errors of
-    /// [`new`](Self::new).
+    /// `rank_mismatch` if there is not one size for each letter, and the errors of [`new`](Self::new).
     pub fn with_order<T: Integer>(data_type: DataType, sizes: &[T], order: AxisOrder) -> Result<Self, Error> {
         let sizes = sizes_of(sizes)?;
         checked::product(&sizes, ELEMENTS)?;
@@ -29,7 +28,7 @@ impl BufferTensorDesc {
         Self::of_strides(data_type, sizes, strides, explicit)
     }
 
-    /// Returns a packed tensor in the order NCHW. The `sizes` are N, C, H, W.
+    /// Returns a packed tensor in the order NCHW.
     ///
     /// # Errors
     ///
@@ -85,14 +84,6 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// The errors of [`padded_rows`](Self::padded_rows).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let image = BufferTensorDesc::nhwc_padded_rows(DataType::U8, [1, 4, 480, 100], 256)?;
-    /// assert_eq!(image.strides(), [480 * 512, 1, 512, 4]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn nhwc_padded_rows<T: Integer>(data_type: DataType, sizes: [T; 4], alignment: u64) -> Result<Self, Error> {
         let sizes = sizes_of(&sizes)?;
         let &[_, channels, height, width] = sizes.as_slice() else {
@@ -106,7 +97,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// Rounds the length of a row up to a multiple of `alignment` bytes. Lengths are in elements.
+/// Rounds a row, in elements, up to a multiple of `alignment` bytes.
 fn aligned(data_type: DataType, row: u64, alignment: u64) -> Result<u64, Error> {
     let (bits, in_bits) = (u64::from(data_type.bits()), checked::mul(alignment, 8, BYTES)?);
     match (in_bits.checked_div(bits), in_bits.checked_rem(bits)) {

@@ -37,9 +37,7 @@ pub struct SignedDesc {
     /// The axes longer than 1 whose stride is negative, in ascending order. Empty for a tensor
     /// without elements.
     pub reversed: Vec<usize>,
-    /// The offset where index 0 of all axes is stored, in elements from the start of the buffer of
-    /// [`desc`](Self::desc). A pointer to the element at index 0 is this many elements after the
-    /// start of the buffer.
+    /// The offset of index 0 of all axes, in elements from the start of the buffer of [`desc`](Self::desc).
     pub first: u64,
 }
 
@@ -50,9 +48,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` if there are not as many strides as sizes.
-    /// `negative` for a negative size. `overflow` for the same reasons as
-    /// [`new`](Self::new).
+    /// Those of [`new`](Self::new); `negative` is for sizes alone.
     pub fn from_signed<S: Integer, T: Integer>(
         data_type: DataType,
         sizes: &[S],

@@ -11,19 +11,17 @@ use super::integers::Integer;
 /// Returns the size in bytes of the smallest buffer for a tensor of these `sizes` and `strides`, rounded up
 /// to a multiple of 4 bytes. Sizes and strides are in elements. `None` stands for packed row-major strides.
 ///
-/// This is `DMLCalcBufferTensorSize` from *DirectML helper functions*:
-/// `round_up((1 + dot(sizes - 1, strides)) * element size, 4)`, or the product of the sizes if there are no
-/// strides. The padding after the last row is not included. Elements of 4-bit types are counted in bits, and
-/// only the result is rounded.
+/// This is `DMLCalcBufferTensorSize` from *DirectML helper functions*: `round_up((1 + dot(sizes - 1,
+/// strides)) * element size, 4)`, or the product of the sizes if there are no strides. The padding after the
+/// last row is not included. Elements of 4-bit types are counted in bits, and only the result is rounded.
 ///
 /// DirectML's helper has an index sum of 32 bits, which wraps around. This function returns an error
 /// instead of a wrong number. Where the sum of the helper does not wrap, both functions agree to the byte.
 /// The rule that a tensor has at most 2³²−1 elements is checked by
 /// [`upload::validate`](crate::upload::validate) and not here.
 ///
-/// A base offset does not count here, because it moves the offset at which the buffer is bound. DirectML's
-/// structure does not contain it either. The range that [`upload::validate`](crate::upload::validate) checks
-/// includes the base offset.
+/// A base offset does not count here: it moves the offset at which the buffer is bound. The range that
+/// [`upload::validate`](crate::upload::validate) checks includes it.
 ///
 /// # Errors
 ///
@@ -61,26 +59,14 @@ pub fn calc_buffer_tensor_size<T: Integer>(
 }
 
 impl BufferTensorDesc {
-    /// The size of the elements alone, in bytes, with each element counted once. The size is the number of
-    /// elements times their width, rounded up to a whole byte.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// // Two tokens of a cache: the elements; from the first to the last; what is bound; the buffer up to there.
-    /// let cache = BufferTensorDesc::packed(DataType::F16, &[4, 16, 3])?;
-    /// let tokens = cache.slice_axis(1, 5..7)?;
-    /// assert_eq!((tokens.logical_size_in_bytes(), tokens.exact_size_in_bytes()), (48, 300));
-    /// assert_eq!((tokens.bound_size_in_bytes(), tokens.min_size_in_bytes()), (300, 332));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
+    /// The size of the elements alone, in bytes, rounded up to a whole byte.
     #[must_use]
     pub fn logical_size_in_bytes(&self) -> u64 {
         checked::bytes_for(self.elements, self.data_type.bits()).unwrap_or(u64::MAX)
     }
 
-    /// The number of bytes from the first element to the last, gaps included. Only the last byte is rounded
-    /// up: `f16[3]` has 6 bytes. A copy of the tensor's own range moves this many bytes.
+    /// The number of bytes from the first element to the last, gaps included: 6 for `f16[3]`. A copy of the
+    /// tensor's own range moves this many bytes.
     #[must_use]
     pub fn exact_size_in_bytes(&self) -> u64 {
         let end = checked::bytes_for(self.span_elements, self.data_type.bits()).unwrap_or(u64::MAX);
@@ -120,7 +106,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// Sets the strides to those of a packed row-major tensor. Returns the number of elements.
+/// Sets packed strides, and returns the number of elements.
 pub(super) fn pack(sizes: &[u64], strides: &mut [u64]) -> Result<u64, Error> {
     let mut next = 1_u64;
     let (mut wrapped, mut empty) = (false, false);

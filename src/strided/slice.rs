@@ -1,5 +1,5 @@
-//! `Slice`: the indices of an axis that a slice keeps, and its text; views of parts of a tensor: slices with a
-//! step, one index of an axis, splits.
+//! `Slice`: the indices of an axis that a slice keeps, and its text; views of parts of a tensor: slices with
+//! a step, one index of an axis, splits.
 
 use crate::checked::{self, Exact};
 use alloc::vec;
@@ -45,7 +45,7 @@ pub struct Slice {
     pub step: u64,
 }
 
-/// A slice of an axis with a known size. All its indices exist.
+/// A slice of an axis with a known size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
     /// The first index, at most the size of the axis.
@@ -66,12 +66,7 @@ impl Slice {
         Slice { step, ..self }
     }
 
-    /// Returns the indices that the slice keeps of axis `axis`, which has this size.
-    ///
-    /// # Errors
-    ///
-    /// `index_out_of_range` if the start or the end is past the size.
-    /// `out_of_limits` for a step of 0 or an end before its start.
+    /// Returns the indices that the slice keeps of an axis of this size.
     #[inline]
     pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
         let end = self.end.unwrap_or(size);
@@ -249,9 +244,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` if there is not one slice for each axis.
-    /// `index_out_of_range` if a start or an end is past the size. `out_of_limits`
-    /// for a step of 0 or an end before its start.
+    /// `rank_mismatch` if there is not one slice for each axis. `index_out_of_range` if a start or an end is
+    /// past the size. `out_of_limits` for a step of 0 or an end before its start.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -277,15 +271,13 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `axis_out_of_range` if the axis does not exist, and the errors of
-    /// [`slice`](Self::slice).
+    /// `axis_out_of_range`, and the errors of [`slice`](Self::slice).
     pub fn slice_axis(&self, axis: usize, slice: impl Into<Slice>) -> Result<Self, Error> {
         let (size, _) = self.axis(axis)?;
         let taken = slice.into().on_axis(axis, size)?;
         self.sliced(&|other| (other == axis).then_some(taken))
     }
 
-    /// Returns the part of the indices that `taken` names, or of all indices of an axis for `None`.
     fn sliced(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> Result<Self, Error> {
         let mut part = self.clone();
         let axes = part.sizes.iter_mut().zip(&mut part.strides).enumerate();
@@ -321,8 +313,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `axis_out_of_range` if the axis does not exist, or
-    /// `index_out_of_range` if the index is not below its size.
+    /// `axis_out_of_range` and `index_out_of_range`.
     pub fn select(&self, axis: usize, index: impl Integer) -> Result<Self, Error> {
         let (size, _) = self.axis(axis)?;
         let index = index_of(index);
@@ -336,16 +327,14 @@ impl BufferTensorDesc {
         Ok(one)
     }
 
-    /// Returns the parts of the tensor along an axis. The parts have these lengths, integers of any type, and
-    /// follow each other.
+    /// Returns the parts of the tensor along an axis, which have these lengths and follow each other.
     ///
     /// **Post-condition** (`split_covers_the_axis_once`): each index of the tensor is in one part, at its own
     /// offset.
     ///
     /// # Errors
     ///
-    /// `axis_out_of_range` if the axis does not exist, or
-    /// `size_mismatch` if the lengths do not add up to the size.
+    /// `axis_out_of_range`, and `size_mismatch` if the lengths do not add up to the size.
     pub fn split<T: Integer>(&self, axis: usize, lengths: &[T]) -> Result<Vec<Self>, Error> {
         let ((size, _), lengths) = (self.axis(axis)?, sizes_of(lengths)?);
         let mut total = 0;

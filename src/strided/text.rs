@@ -88,8 +88,7 @@ impl fmt::Debug for BufferTensorDesc {
 }
 
 impl fmt::Display for BufferTensorDesc {
-    /// Writes the notation `f32[2,3]:[5,1]`, followed by `+n` for the base offset of a part of
-    /// a larger buffer.
+    /// Writes `f32[2,3]:[5,1]`, and `+n` for the base offset of a part of a larger buffer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.data_type())?;
         write_list(f, self.sizes())?;

@@ -14,15 +14,6 @@ use super::desc::BufferTensorDesc;
 use super::integers::{Integer, sizes_of};
 
 /// The end at which axes are added.
-///
-/// ```
-/// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 1, 5])?;
-/// assert_eq!(desc.rank_at_least(4, Side::Front).sizes(), [1, 3, 1, 5]);
-/// assert_eq!(desc.rank_at_least(4, Side::Back).sizes(), [3, 1, 5, 1]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Axes are added before the first axis. The last axes keep their positions from the end.
@@ -48,8 +39,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch`, `axis_out_of_range` or
-    /// `not_a_permutation` if `axes` does not name every axis once.
+    /// `rank_mismatch`, `axis_out_of_range` or `not_a_permutation` if `axes` does not name every axis once.
     pub fn permute(&self, axes: &[usize]) -> Result<Self, Error> {
         let rank = self.rank();
         if axes.len() != rank {
@@ -90,14 +80,6 @@ impl BufferTensorDesc {
     ///
     /// **Post-condition** (`coalesce_keeps_the_order_of_offsets`): the offsets in the order of the indices do
     /// not change, and no two neighbouring axes of the view could be one.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 1, 3, 4], Some(&[24, 7, 8, 1]))?.coalesce();
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[6, 4][..], &[8, 1][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn coalesce(&self) -> Self {
         let (mut sizes, mut strides, empty) = (Dims::new(), Dims::new(), self.elements == 0);
@@ -126,17 +108,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` if `sizes` has fewer axes. `size_mismatch`
-    /// if the size of an axis is neither 1 nor the requested size. `negative` for a
-    /// negative size. `overflow` if a size or the number of elements passes 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let bias = BufferTensorDesc::packed(DataType::F32, &[2, 1, 4])?.broadcast_to(&[2_usize, 3, 4])?;
-    /// assert_eq!(bias.strides(), [4, 0, 1]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
+    /// `rank_mismatch` if `sizes` has fewer axes, `size_mismatch` if the size of an axis is neither 1 nor the
+    /// requested size, `negative`, and `overflow` past 64 bits.
     pub fn broadcast_to<T: Integer>(&self, sizes: &[T]) -> Result<Self, Error> {
         self.repeated(sizes_of(sizes)?)
     }
@@ -166,9 +139,6 @@ impl BufferTensorDesc {
     /// that already has this rank does not change. The first axis of a scalar gets stride 1, as if the tensor
     /// had been made with sizes `[1]`. No element uses the stride of an axis of size 1, but engines compare
     /// these strides, and Chromium sets the same strides.
-    ///
-    /// DirectML's operators take 4 or 5 axes, and its page pads the leading axes with 1. Each added axis
-    /// makes the descriptor 16 bytes larger.
     ///
     /// **Post-condition** (`rank_at_least_adds_axes_of_size_1`): the offsets in the order of the indices do
     /// not change.

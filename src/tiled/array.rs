@@ -36,10 +36,9 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` if `sizes` and the layout have different numbers of dimensions.
-    /// `zero_tail_alignment`, `out_of_limits` or `unsupported_data_type`
-    /// if XLA does not allow an attribute of the layout. `overflow` if the number of elements passes
-    /// 64 bits.
+    /// `rank_mismatch` if `sizes` and the layout have different numbers of dimensions. `zero_tail_alignment`,
+    /// `out_of_limits` or `unsupported_data_type` if XLA does not allow an attribute. `overflow` past 64
+    /// bits.
     pub fn new(data_type: DataType, sizes: &[u64], layout: Layout) -> Result<ArrayShape, Error> {
         let layout = layout.checked(sizes.len())?;
         checked::product(sizes, ELEMENTS)?;
@@ -78,8 +77,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// `rank_mismatch`, `axis_out_of_range` or
-    /// `not_a_permutation` if `order` does not name every dimension once.
+    /// `rank_mismatch`, `axis_out_of_range` or `not_a_permutation` if `order` does not name each one once.
     pub fn permute(&self, order: &[usize]) -> Result<ArrayShape, Error> {
         let rank = self.rank();
         let new_of = checked::inverse_permutation(order, rank)?;
@@ -124,8 +122,7 @@ impl ArrayShape {
         &self.layout
     }
 
-    /// The number of bits that an element takes in memory: `E(n)`, or the width of the data type
-    /// in whole bytes.
+    /// The bits of an element in memory: `E(n)`, or the width of the data type in whole bytes.
     #[must_use]
     pub fn element_bits(&self) -> u32 {
         self.layout.element_bits.unwrap_or(self.data_type.xla_storage_bits())

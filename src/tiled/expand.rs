@@ -22,17 +22,6 @@ impl ArrayShape {
     /// # Errors
     ///
     /// `overflow` if the number of elements passes 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::ArrayShape;
-    ///
-    /// let elements = |text: &str| text.parse::<ArrayShape>()?.physical_elements();
-    /// assert_eq!(elements("f32[3,5]{1,0:T(2,2)}")?, 24);
-    /// assert_eq!(elements("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}")?, 112 * 111);
-    /// assert_eq!(elements("f32[]{:T(8,128)}")?, 1024);
-    /// assert_eq!(elements("f32[100]{0:L(1024)}")?, 1024);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn physical_elements(&self) -> Result<u64, Error> {
         let mut bounds = self.physical_sizes();
         for split in &self.layout().split_configs {
@@ -48,7 +37,7 @@ impl ArrayShape {
         checked::round_up(elements, self.layout().tail_padding_alignment, PHYSICAL)
     }
 
-    /// The logical sizes in the order of memory, the major-most size first.
+    /// The sizes in the order of memory, major to minor.
     #[must_use]
     pub(crate) fn physical_sizes(&self) -> Dims {
         let order = self.layout().minor_to_major().iter().rev();

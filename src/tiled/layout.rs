@@ -13,9 +13,6 @@ use crate::error::{Code, Error};
 pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 
 /// Returns the name of the memory space `S(n)` in TPU dumps, or `None` for an unknown memory space.
-///
-/// The function needs the feature `plan`.
-///
 /// | n | name | holds | source |
 /// |---|---|---|---|
 /// | 0 | HBM | everything without an `S`; on other devices, simply their memory | XLA's page *Shapes and layout* |
@@ -107,8 +104,7 @@ impl TryFrom<&[i64]> for Tile {
     ///
     /// # Errors
     ///
-    /// `zero_tile` for a size of 0, `trailing_combine` if the
-    /// last entry is `*`, or `overflow` for other negative numbers.
+    /// `zero_tile` for a 0, `trailing_combine` for `*` at the end, `overflow` for other negative numbers.
     fn try_from(dimensions: &[i64]) -> Result<Tile, Error> {
         let mut entries = SmallVec::<[TileSize; 3]>::new();
         for (entry, &dimension) in dimensions.iter().enumerate() {
@@ -181,8 +177,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// `axis_out_of_range` or `not_a_permutation` if
-    /// `minor_to_major` does not name every dimension once.
+    /// `axis_out_of_range` or `not_a_permutation` if it does not name every dimension once.
     pub fn new(minor_to_major: &[usize]) -> Result<Layout, Error> {
         Self::row_major(0).with_minor_to_major(minor_to_major)
     }
@@ -214,7 +209,7 @@ impl Layout {
         Layout { tiles: tiles.iter().cloned().collect(), ..self }
     }
 
-    /// Returns this layout with `bits` bits for each element: `E(n)`. 0 stands for the data type's own width.
+    /// `E(n)`, where 0 stands for the data type's own width.
     pub(crate) fn with_element_bits(self, bits: u32) -> Layout {
         Layout { element_bits: (bits != 0).then_some(bits), ..self }
     }
@@ -231,7 +226,7 @@ impl Layout {
         &self.tiles
     }
 
-    /// Returns this layout if it has `rank` dimensions and XLA accepts all its attributes. Otherwise fails.
+    /// Fails unless the layout has `rank` dimensions and XLA accepts all its attributes.
     pub(super) fn checked(self, rank: usize) -> Result<Layout, Error> {
         let out_of_limits = |what, value, min, max| Err(Error::out_of_limits(what, value, min, max));
         if self.minor_to_major.len() != rank {

@@ -63,11 +63,7 @@ impl FromStr for Shape {
 }
 
 impl Shape {
-    /// Reads a shape at the position of the cursor, and leaves the cursor after the shape. The function is
-    /// for texts that contain more than a shape.
-    ///
-    /// The method needs the feature `plan`.
-    ///
+    /// Reads a shape at the cursor, in a text that contains more than a shape.
     /// # Errors
     ///
     /// `parse` if no shape is next, and the errors of [`ArrayShape::new`].

@@ -223,7 +223,6 @@ fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
     })
 }
 
-/// Reads an entry of a tile: `8` or `*`.
 fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
     let start = cursor.position();
     if cursor.eat("*") {
@@ -236,7 +235,6 @@ fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
 impl FromStr for TileSize {
     type Err = Error;
 
-    /// Reads an entry of a tile: `8` or `*`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
         let entry = read_entry(&mut cursor)?;

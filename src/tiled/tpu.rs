@@ -143,9 +143,6 @@ impl ArrayShape {
     }
 
     /// Returns the tiles that a rule gives this shape, in the dimension order that the shape has.
-    ///
-    /// The method needs the feature `plan`.
-    ///
     /// # Errors
     ///
     /// `unsupported_data_type` for types of 6 bits, which a TPU does not have.

@@ -18,7 +18,7 @@ use super::validate::{Role, UploadBuffer, check, validate, validate_description}
 /// Buffers for many tensors, and where each tensor is in them, from [`arena`].
 ///
 /// ```
-/// use tensor_layout::upload::{arena, Arena, DeviceLimits, Role};
+/// use tensor_layout::upload::{arena, Arena, ArenaBinding, DeviceLimits, Role};
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 ///
 /// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
@@ -29,7 +29,8 @@ use super::validate::{Role, UploadBuffer, check, validate, validate_description}
 /// let arena: Arena = arena(&tensors, &DeviceLimits::webgpu()).expect("WebGPU takes all three");
 /// // WebGPU reads or writes a buffer. The scores take two bindings of theirs.
 /// assert_eq!(arena.buffers, [256 + 32768, 192 << 20]);
-/// assert_eq!((arena.tensors[0][0].bound.clone(), arena.tensors[0][0].padding.clone()), (0..8, 6..8));
+/// let first: &ArenaBinding = &arena.tensors[0][0];
+/// assert_eq!((first.bound.clone(), first.padding.clone()), (0..8, 6..8));
 /// assert_eq!((arena.tensors[2].len(), arena.tensors[2][1].buffer), (2, 1));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -44,18 +45,6 @@ pub struct Arena {
 }
 
 /// One binding of an [`Arena`]: a tensor, or a piece of it.
-///
-/// ```
-/// use tensor_layout::upload::{arena, ArenaBinding, DeviceLimits, Role};
-/// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
-///
-/// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
-/// let arena = arena(&[(&desc, Role::Input)], &DeviceLimits::directml()).unwrap();
-/// let binding: &ArenaBinding = &arena.tensors[0][0];
-/// assert_eq!((binding.indices[1].clone(), binding.bound.clone()), (0..3, 0..24));
-/// assert_eq!(binding.layout.as_descriptor(), Some(&desc));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ArenaBinding {
@@ -85,18 +74,7 @@ pub struct ArenaBinding {
 ///
 /// # Errors
 ///
-/// For each tensor with a problem, its position in the list, and all of its errors.
-///
-/// ```
-/// use tensor_layout::upload::{arena, DeviceLimits, Role};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let (good, bad) = (BufferTensorDesc::packed(DataType::F32, &[4])?, BufferTensorDesc::packed(DataType::BF16, &[0])?);
-/// let problems = arena(&[(&good, Role::Input), (&bad, Role::Input)], &DeviceLimits::directml()).unwrap_err();
-/// assert_eq!((problems.len(), problems[0].0), (1, 1));
-/// assert_eq!(problems[0].1.codes(), ["unsupported_data_type", "zero_size"]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
+/// For each tensor with a problem, its position in the list and its errors.
 pub fn arena(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Result<Arena, Vec<(usize, Errors)>> {
     let mut arena = Arena { buffers: Vec::new(), tensors: Vec::new() };
     let mut problems = Vec::new();
@@ -154,16 +132,6 @@ impl Arena {
 }
 
 /// The offsets that [`pack_buffer`] chose for the tensors.
-///
-/// ```
-/// use tensor_layout::upload::{pack_buffer, DeviceLimits, PackedBuffer};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let (bias, weight) = (BufferTensorDesc::packed(DataType::F16, &[5])?, BufferTensorDesc::packed(DataType::F16, &[5, 5])?);
-/// let packed: PackedBuffer = pack_buffer(&[&bias, &weight], &DeviceLimits::directml())?;
-/// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 68));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackedBuffer {
@@ -181,18 +149,16 @@ pub struct PackedBuffer {
 ///
 /// # Errors
 ///
-/// `binding_limit` for a tensor that is too large for one
-/// binding (use [`split_binding`](super::split_binding) and pack the pieces). `overflow` if the size
-/// of the buffer does not fit 64 bits. `buffer_limit` if the
-/// size exceeds the device's limit. The errors of [`ToIndexMap::to_index_map`].
+/// `binding_limit` for a tensor that is too large for one binding ([`arena`] cuts it), `buffer_limit`,
+/// `overflow`, and the errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
-/// use tensor_layout::upload::{pack_buffer, DeviceLimits};
+/// use tensor_layout::upload::{pack_buffer, DeviceLimits, PackedBuffer};
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 ///
 /// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
 /// let tiled: ArrayShape = "f32[5]{0:T(8)}".parse()?;
-/// let packed = pack_buffer(&[&bias, &tiled], &DeviceLimits::webgpu())?;
+/// let packed: PackedBuffer = pack_buffer(&[&bias, &tiled], &DeviceLimits::webgpu())?;
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 256], 288));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -209,8 +175,7 @@ pub fn pack_buffer(layouts: &[&dyn ToIndexMap], limits: &DeviceLimits) -> Result
     Ok(packed)
 }
 
-/// Places a tensor behind the first `used` bytes of a buffer. Returns the offset of the tensor's buffer, and
-/// the end of its binding.
+/// Returns the offset of the tensor's buffer behind the first `used` bytes, and the end of its binding.
 fn place(layout: &dyn ToIndexMap, used: u64, role: Role, limits: &DeviceLimits) -> Result<(u64, u64), Error> {
     let tensor = Tensor::of(layout)?;
     let (report, _) = check(&tensor, None, limits);

@@ -18,26 +18,13 @@ use super::validate::{Role, UploadBuffer, check, outcome};
 use super::write_units::{Shared, shared_unit};
 
 /// One tensor of a dispatch, with the buffer that it is bound to and the offset in that buffer.
-///
-/// ```
-/// use tensor_layout::upload::{validate_bindings, Binding, DeviceLimits, Role, UploadBuffer};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
-/// let at = |offset, role| Binding::new(&desc, 7, UploadBuffer::new(1024, offset, role));
-/// let results = validate_bindings(&[at(0, Role::Input), at(128, Role::Output)], &"d3d12".parse()?);
-/// assert!(results.iter().any(|result| result.is_err()), "the output begins inside the input");
-/// assert_eq!(at(0, Role::Input).in_place_with(1).in_place_with, Some(1));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Binding<'a> {
     tensor: Result<Tensor<'a>, Error>,
     /// A number that the caller gives the buffer. Bindings with equal numbers are in one buffer.
     pub id: u64,
-    /// The length of the buffer, the offset of the tensor in the buffer, and whether the tensor is read or
-    /// written.
+    /// The buffer and the offset in it.
     pub buffer: UploadBuffer,
     /// The position in the list of a binding that may share memory with this binding, because the operator
     /// works in place. For an input, this is the output that overwrites it. For an output, this is the input.
@@ -52,7 +39,7 @@ impl<'a> Binding<'a> {
     }
 
     /// Returns this binding with permission to share its memory with the binding at `position` of the list.
-    /// The permission of one of the two bindings is enough: see [`validate_bindings`].
+    /// One of the two may say so.
     #[must_use]
     pub fn in_place_with(self, position: usize) -> Binding<'a> {
         Binding { in_place_with: Some(position), ..self }
@@ -124,8 +111,8 @@ pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec
     results
 }
 
-/// Returns the error if two bindings must not be used together. Each has its position in the list and its bound
-/// range.
+/// Returns the error if two bindings must not be used together. Each has its position in the list and its
+/// bound range.
 fn clash(
     (first, earlier, a): (usize, &Binding<'_>, &Range<u64>),
     (second, later, b): (usize, &Binding<'_>, &Range<u64>),

@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::element::DataType::{self, F16, F32, F64, S4, S8, S16, S32, S64, U4, U8, U16, U32, U64};
 
-/// Lists each level once, with its name in Rust, its value of `DML_FEATURE_LEVEL`, the name of its limits, and
-/// what came with it.
+/// Lists each level once, with its name in Rust, its value of `DML_FEATURE_LEVEL`, the name of its limits,
+/// and what came with it.
 macro_rules! levels {
     ($($level:ident = $value:literal, $limits:literal $(, $about:literal)?;)*) => {
         /// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept everything that earlier levels
@@ -94,7 +94,6 @@ impl FeatureLevel {
 }
 
 impl fmt::Display for FeatureLevel {
-    /// Writes `5.0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.limits_name().trim_start_matches("DirectML "))
     }

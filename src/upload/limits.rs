@@ -11,7 +11,7 @@ use crate::cursor::one_of;
 use crate::element::{DataType, ElementKind};
 use crate::error::{Code, Error};
 
-/// Calls a macro with the table of the limits. (`interop::serde` reads it too.)
+/// Calls a macro with the table of the limits. `interop::serde` reads it too.
 macro_rules! limit_fields {
     ($macro:ident) => {
         $macro! {
@@ -136,7 +136,7 @@ macro_rules! define {
         /// ([`reported`](Self::reported)).
         ///
         /// ```
-        /// use tensor_layout::{upload::DeviceLimits, DataType};
+        /// use tensor_layout::{upload::{DeviceLimits, TypeLimits}, DataType};
         ///
         /// let mut mine = DeviceLimits::webgpu().with("max_binding", "2GiB")?;
         /// // Names and types may be made at run time.
@@ -147,6 +147,8 @@ macro_rules! define {
         /// // Interfaces that take a tensor have rules about its strides.
         /// let metal: DeviceLimits = "metal-tensor:ml".parse()?;
         /// assert_eq!((metal.stride_multiple, metal.packed_outside), (64, Some(2)));
+        /// let stricter: &TypeLimits = &metal.stricter_types[0];
+        /// assert_eq!((stricter.inner_size_multiple, stricter.stride_multiple), (32, 128));
         /// # Ok::<(), tensor_layout::Error>(())
         /// ```
         #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,8 +163,7 @@ macro_rules! define {
             /// The names of the fields that can be set by name.
             pub(super) const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
 
-            /// Returns limits that accept everything that fits 64 bits. A custom set can start from these
-            /// limits.
+            /// Returns limits that accept everything that fits 64 bits.
             #[must_use]
             pub fn none() -> DeviceLimits {
                 DeviceLimits { name: Cow::Borrowed("none"), $($field: $none,)* }
@@ -182,15 +183,6 @@ limit_fields!(define);
 
 /// Additional rules of a device for tensors of some types. Metal has such rules for its types of 8 bits and
 /// less that are not plain integers.
-///
-/// ```
-/// use tensor_layout::{upload::{DeviceLimits, TypeLimits}, DataType};
-///
-/// let rules: TypeLimits = "metal-tensor".parse::<DeviceLimits>()?.stricter_types[0].clone();
-/// assert!(rules.data_types.contains(&DataType::S4) && !rules.data_types.contains(&DataType::S8));
-/// assert_eq!((rules.inner_size_multiple, rules.stride_multiple), (32, 128));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize), serde(deny_unknown_fields))]
 pub struct TypeLimits {
@@ -259,21 +251,19 @@ impl DeviceLimits {
         })
     }
 
-    /// Returns the type that replaces `data_type` on a device that only copies, if the device does not know
-    /// the type: an unsigned integer of the same width.
+    /// The unsigned integer that replaces a type that a device which only copies does not know.
     pub(super) fn stand_in(&self, data_type: DataType) -> Option<DataType> {
         let known = self.data_types.as_deref().filter(|types| self.copies_only && !types.contains(&data_type))?;
         let unsigned = |known: &&DataType| known.kind() == ElementKind::Unsigned && known.bits() == data_type.bits();
         known.iter().find(unsigned).copied()
     }
 
-    /// The distance between elements of an array that the device requires, in bytes, or 1.
     pub(super) fn array_stride(&self) -> u64 {
         if self.uniform_buffer_standard_layout { 1 } else { 16 }
     }
 }
 
-/// The limits for one data type: the general rules, together with the stricter rules for the type.
+/// The general rules together with the stricter rules for a type.
 impl DeviceLimits {
     /// Returns the common multiple of a general number and of those of the stricter rules for a type.
     fn strictest(&self, data_type: DataType, general: u64, of: impl Fn(&TypeLimits) -> u64) -> u64 {
@@ -346,9 +336,6 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// Reads a number of bytes: `4096`, `4_194_304`, `4MiB`, `2 GiB`, `64kB` (1000 bytes each).
-///
-/// The function needs the feature `plan`.
-///
 /// # Errors
 ///
 /// `parse` if the text is not a number with one of these units, or does not fit 64 bits.
@@ -391,7 +378,6 @@ pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
     checked::mul(a, b.divided_by(checked::gcd(a, b)), "a common alignment in bytes")
 }
 
-/// Returns the byte that contains the first bit of an element.
 pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
     checked::narrow(checked::wide_product(element, bits).div_euclid(8), BYTES)
 }

@@ -8,13 +8,13 @@
 //! tensors that fit. [`suggest`] finds the nearest layout that a device accepts.
 //!
 //! ```
-//! use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
+//! use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role, UploadReport};
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
 //! // Three halves are 6 bytes, but a device wants 8.
 //! let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
 //! let buffer = UploadBuffer::new(256, 16, Role::Input);
-//! let report = upload::validate(&desc, &buffer, &DeviceLimits::directml()).unwrap();
+//! let report: UploadReport = upload::validate(&desc, &buffer, &DeviceLimits::directml()).unwrap();
 //! assert_eq!((report.exact_bytes, report.cpu_bytes, report.total_bytes), (6, 6, 8));
 //! assert_eq!((report.padding, report.bound), (6..8, 16..24));
 //!

@@ -18,16 +18,6 @@ use super::limits::DeviceLimits;
 
 /// Every intermediate number of a check, by name. Byte offsets count from the start of the buffer unless the
 /// field says otherwise.
-///
-/// ```
-/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role, UploadReport};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[5, 1]))?;
-/// let report: UploadReport = validate(&desc, &UploadBuffer::new(64, 32, Role::Input), &DeviceLimits::directml()).unwrap();
-/// assert_eq!((report.exact_bytes, report.rounded_bytes, report.cpu_bytes, report.bound), (16, 16, 16, 32..48));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(::serde::Serialize))]
 #[non_exhaustive]
@@ -42,14 +32,13 @@ pub struct UploadReport {
     pub span_elements: u64,
     /// `span_elements` in bits.
     pub exact_bits: u128,
-    /// `span_elements` in bytes, rounded up to whole bytes.
+    /// `span_elements` in whole bytes.
     pub exact_bytes: u64,
     /// `exact_bytes` rounded up to a multiple of
     /// [`DeviceLimits::size_multiple`](super::DeviceLimits::size_multiple) (4 for DirectML).
     pub rounded_bytes: u64,
     /// The number of bytes that are bound: `rounded_bytes`, or the total size that was set in the descriptor
-    /// if that is more. A total that is not a multiple of the device's
-    /// [`size_multiple`](super::DeviceLimits::size_multiple) is reported as an error.
+    /// if that is more.
     pub total_bytes: u64,
     /// The number of bytes that a CPU slice must have to fill the tensor. The number is not rounded up, so
     /// that an upload reads nothing past the end of its source.
@@ -63,23 +52,20 @@ pub struct UploadReport {
     /// element. If the tensor has its buffer to itself, these bits are padding. In a slice they belong to
     /// other tensors. The number is 0 for inputs, for tensors without a buffer, and if indices share offsets.
     pub gap_bits: u128,
-    /// Whether the device may overwrite the bits between the elements of this output
-    /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding)). This is an error for a part
-    /// of a larger buffer, and one of the [`warnings`](Self::warnings) for any other tensor.
+    /// Whether the device may overwrite the bits between the elements of this output. This is an error for a
+    /// part of a larger buffer, and one of the [`warnings`](Self::warnings) for any other tensor.
     pub overwrites_gaps: bool,
-    /// Whether the padding between and after the elements must hold zeros, which a named layout may
-    /// demand.
+    /// Whether the padding must hold zeros, which a named layout may demand.
     pub zero_padding: bool,
-    /// The start of the binding must be a multiple of this number, in bytes. The number is the least common
-    /// multiple of the device's alignment and the alignment that the descriptor guarantees.
+    /// The start of the binding must be a multiple of this number of bytes: of the device's alignment and of
+    /// the alignment that the descriptor guarantees.
     pub alignment_required: u64,
     /// The largest power of two that divides the start of the binding, in bytes, or `None` for a start of 0,
     /// which every power divides.
     pub alignment_found: Option<u64>,
-    /// The narrowest integer type that holds every element offset of the tensor, counted from the start of
-    /// the binding.
+    /// The narrowest integer type for every offset from the start of the binding, in elements.
     pub index_width: IndexWidth,
-    /// The narrowest integer type that holds the offsets of all elements in bytes.
+    /// The narrowest integer type for every offset in bytes.
     pub byte_index_width: IndexWidth,
     /// The number of elements between the start of the binding and index 0. A shader adds this number to the
     /// offset that it computes from sizes and strides. The number is 0 for a device that is given strides.
@@ -93,7 +79,7 @@ pub struct UploadReport {
 }
 
 impl UploadReport {
-    /// Returns the report of a layout that has no index map. All its numbers are 0.
+    /// The report of a layout that has no index map. All its numbers are 0.
     pub(super) fn of_nothing(limits: &DeviceLimits) -> UploadReport {
         UploadReport {
             limits: limits.name.clone(),
@@ -126,17 +112,6 @@ impl UploadReport {
     /// # Errors
     ///
     /// `buffer_too_short` if there are fewer bytes than the tensor takes.
-    ///
-    /// ```
-    /// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-    /// let report = upload::validate(&desc, &UploadBuffer::new(8, 0, Role::Input), &DeviceLimits::webgpu()).unwrap();
-    /// assert_eq!(report.check_source(6)?, 2);
-    /// assert_eq!(report.check_source(4).unwrap_err().code(), "buffer_too_short");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn check_source(&self, len: u64) -> Result<u64, Error> {
         if len < self.cpu_bytes {
             return Err(Error::buffer_too_short("CPU slice", self.cpu_bytes, len));
@@ -146,7 +121,6 @@ impl UploadReport {
 }
 
 impl fmt::Display for UploadReport {
-    /// Writes one line for every number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "limits           {}", self.limits)?;
         writeln!(
@@ -242,17 +216,6 @@ impl core::ops::Deref for Errors {
 }
 
 /// Returns the first of the errors, so that `?` works in a function that returns [`Error`].
-///
-/// ```
-/// use tensor_layout::{validate, UploadBuffer, BufferTensorDesc, DataType, Error, DeviceLimits, Role};
-///
-/// fn upload(desc: &BufferTensorDesc) -> Result<u64, Error> {
-///     Ok(validate(desc, &UploadBuffer::new(200, 4, Role::Input), &DeviceLimits::directml())?.total_bytes)
-/// }
-/// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
-/// assert_eq!(upload(&desc).unwrap_err().code(), "offset_unaligned");
-/// # Ok::<(), Error>(())
-/// ```
 impl From<Errors> for Error {
     fn from(mut errors: Errors) -> Error {
         // The list has at least one error.
@@ -279,7 +242,6 @@ impl IntoIterator for Errors {
 }
 
 impl fmt::Display for Errors {
-    /// Writes one sentence a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, error) in self.errors.iter().enumerate() {
             if position > 0 {

@@ -37,17 +37,6 @@ use super::tensor::Tensor;
 const MOST_PIECES: usize = 1 << 14;
 
 /// One piece of a tensor that [`split_binding`] has divided.
-///
-/// ```
-/// use tensor_layout::upload::{split_binding, BindingPiece, DeviceLimits};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// // 1 GiB of rows of 4 KiB, for devices that bind 128 MiB at once.
-/// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
-/// let pieces: Vec<BindingPiece> = split_binding(&desc, &DeviceLimits::webgpu())?;
-/// assert_eq!((pieces.len(), &pieces[1].indices[0], &pieces[1].bound), (8, &(1 << 15..1 << 16), &(1 << 27..1 << 28)));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct BindingPiece {
@@ -78,13 +67,13 @@ pub struct BindingPiece {
 /// `overflow` if a number passes 64 bits. The errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
-/// use tensor_layout::upload::{split_binding, validate, UploadBuffer, DeviceLimits, Role};
+/// use tensor_layout::upload::{split_binding, validate, BindingPiece, UploadBuffer, DeviceLimits, Role};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // Attention scores of one image: 192 MiB, which axis 0 cannot divide.
 /// let limits = DeviceLimits::webgpu();
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 48, 1024, 1024])?;
-/// let pieces = split_binding(&desc, &limits)?;
+/// let pieces: Vec<BindingPiece> = split_binding(&desc, &limits)?;
 /// assert_eq!((&pieces[0].indices[1], &pieces[1].indices[1]), (&(0..32), &(32..48)));
 /// for piece in &pieces {
 ///     let buffer = UploadBuffer::new(192 << 20, piece.bound.start, Role::Input);
@@ -104,7 +93,6 @@ pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) 
     Ok(split.pieces)
 }
 
-/// The alignment of the start of a piece, in bytes, and what is left to divide.
 struct Split<'a> {
     limits: &'a DeviceLimits,
     bits: u32,

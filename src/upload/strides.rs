@@ -48,7 +48,6 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
     errors.extend(free.into_iter().map(|axis| Code::FreeStride.at(axis, at(given, axis), at(&legal, axis))));
 }
 
-/// Returns the rules that these strides break, each with its axis.
 fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> Vec<(usize, Error)> {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
     let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
@@ -112,7 +111,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     errors
 }
 
-/// Returns the outermost axis of the contiguous runs of elements, and their length in elements.
+/// The outermost axis of the contiguous runs of elements, and their length.
 fn contiguous_run(sizes: &[u64], strides: &[u64]) -> (usize, u64) {
     let (mut axis, mut run) = (sizes.len().saturating_sub(1), 1_u64);
     for (place, (&size, &stride)) in sizes.iter().zip(strides).enumerate().rev().filter(|(_, (size, _))| **size > 1) {
@@ -124,7 +123,6 @@ fn contiguous_run(sizes: &[u64], strides: &[u64]) -> (usize, u64) {
     (axis, run)
 }
 
-/// Replaces the strides of axes of size 1 by strides that the device accepts.
 pub(super) fn with_free_strides(
     (sizes, strides): (&[u64], &[u64]),
     (data_type, bits): (DataType, u32),

@@ -48,16 +48,6 @@ pub struct Suggestion {
 impl Suggestion {
     /// Whether bytes must move from the tensor as it is to `desc`. They need not move if only unused strides
     /// differ.
-    ///
-    /// ```
-    /// use tensor_layout::upload::suggest;
-    /// use tensor_layout::BufferTensorDesc;
-    ///
-    /// let one_channel: BufferTensorDesc = "f32[2,1,4,5]:NHWC".parse()?;
-    /// let found = suggest(&one_channel, &"metal-tensor".parse()?)?.unwrap();
-    /// assert_eq!((found.desc.strides(), found.moves_bytes()), (&[20, 20, 5, 1][..], false));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn moves_bytes(&self) -> bool {
         self.source.as_ref() != Some(&self.desc)
@@ -138,8 +128,6 @@ pub fn suggest<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Res
     Err(refused)
 }
 
-/// Returns the tensor with strides that follow the rules of the device, from the innermost axis to the
-/// outermost.
 fn with_legal_strides(
     desc: &BufferTensorDesc,
     limits: &DeviceLimits,

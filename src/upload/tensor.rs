@@ -42,7 +42,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The number of bits that an element takes in memory, which may differ from the bits of its type.
+    /// The bits of an element in memory, which may differ from the bits of its type.
     pub(super) fn element_bits(&self) -> u32 {
         match self {
             Tensor::Strided(desc, _) => desc.data_type().bits(),
@@ -50,7 +50,6 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The smallest number of whole bytes that holds a whole number of elements: 3 for elements of 6 bits.
     pub(super) fn element_bytes(&self) -> u64 {
         whole_elements(self.element_bits())
     }
@@ -62,13 +61,12 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The strides, in elements, or `None` for a layout without strides.
     pub(super) fn strides(&self) -> Option<Dims> {
         match self {
             Tensor::Strided(desc, _) => Some(Dims::from_slice(desc.strides())),
             Tensor::Mapped(map, _) => {
-                // The stride of an axis of size 1 is unused. It gets the stride that continues the axes after it,
-                // which obeys every rule that the strides of these axes obey.
+                // The stride of an axis of size 1 is unused. It gets the stride that continues the axes after
+                // it, which obeys every rule that the strides of these axes obey.
                 let mut strides = Dims::from_vec(map.strides()?);
                 set_free_strides(map.sizes(), &mut strides, |_, inside, _| inside);
                 Some(strides)
@@ -76,7 +74,6 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Returns the error for a layout without strides on a device that takes strides.
     pub(super) fn has_no_strides(&self) -> Error {
         let reason = match self {
             Tensor::Mapped(map, _) if map.class() == LayoutClass::Split => {
@@ -130,7 +127,6 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// What the tensor owns of its buffer.
     pub(super) fn owns(&self) -> Owns {
         match self {
             Tensor::Strided(desc, _) => desc.owns(),
@@ -176,12 +172,10 @@ impl<'a> Tensor<'a> {
         Some(bits_in_units((&self.strided().ok()?, at), unit)?.saturating_sub(used))
     }
 
-    /// Whether the padding must hold zeros.
     pub(super) fn zero_padding(&self) -> bool {
         matches!(self, Tensor::Mapped(_, rule) if rule.zero_padding)
     }
 
-    /// The total size in bytes that was set by hand, if any.
     pub(super) fn chosen_total(&self) -> Option<u64> {
         match self {
             Tensor::Strided(desc, _) => {
@@ -212,7 +206,6 @@ impl<'a> Tensor<'a> {
 }
 
 impl Tensor<'_> {
-    /// Returns the tensor as sizes and strides.
     pub(super) fn strided(&self) -> Result<BufferTensorDesc, Error> {
         if let Tensor::Strided(desc, _) = self {
             return Ok(desc.clone().into_owned());

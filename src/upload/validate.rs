@@ -52,12 +52,6 @@ impl UploadBuffer {
 /// strides. For other devices a layout is bound as bytes, which a shader indexes. The padding of tiles then
 /// is part of the binding.
 ///
-/// The function checks the data type, the rank, sizes of zero, sizes and strides that do not fit, the order
-/// and the gaps of strides, and the number of elements. It checks the size of the binding (multiple,
-/// smallest, largest), its offset (alignment of the device and of the descriptor, whole bytes), its range
-/// inside the buffer, the size of the buffer, and the flags. In an output, no two indices may share an
-/// offset.
-///
 /// # Errors
 ///
 /// Every [`Error`] that was found, together with the report: the errors of [`validate_description`];
@@ -201,7 +195,6 @@ pub(super) fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &DeviceL
     Tensor::of(layout).map_err(|error| Errors::new(vec![error], UploadReport::of_nothing(limits)))
 }
 
-/// Checks the description that the device is given: type, rank, sizes, strides.
 fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) {
     if let Some(block_type) = tensor.block_type().filter(|_| limits.takes_strides) {
         let by = format!("{} takes tensors of elements, not of blocks, and", limits.name);
@@ -246,7 +239,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
     }
 }
 
-/// Computes every number of the bound range, and adds its errors to the list.
+/// Computes every number of the bound range.
 fn check_binding(
     tensor: &Tensor<'_>,
     buffer: Option<&UploadBuffer>,

@@ -22,7 +22,6 @@ use crate::strided::{BufferTensorDesc, Overlap};
 /// The most pairs of parts that are compared. With more pairs, the answer is `Undecided`.
 const MAX_PAIRS: usize = 1 << 12;
 
-/// Whether two tensors have elements in the same unit of memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Shared {
     No,
@@ -56,7 +55,7 @@ pub(super) fn bits_in_units(tensor: (&BufferTensorDesc, u64), unit: u64) -> Opti
     Some(units.iter().map(|part| u128::from(part.element_count()) * u128::from(unit.max(1)) * 8).sum())
 }
 
-/// One part of a tensor's units: where it begins, in bits, and its axes, with sizes and strides in units.
+/// A part of a tensor's units: its first bit, and sizes and strides of its axes in units.
 struct UnitAxes {
     start: u128,
     axes: Vec<(u64, u64)>,

@@ -25,19 +25,6 @@ const MAX_AXES: u32 = 8;
 
 /// A tensor in DirectML's 32-bit numbers, checked for a feature level. This value owns the arrays that the
 /// raw structures point to, and lends the structures as long as it lives.
-///
-/// ```
-/// use tensor_layout::interop::directml::DirectmlTensor;
-/// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
-///
-/// let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8])?;
-/// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
-/// let lent = tensor.lend();
-/// assert_eq!(lent.dimension_count, 4);
-/// let pointer = lent.tensor_desc(); // a DML_TENSOR_DESC, valid while `lent` lives
-/// assert_eq!(pointer.tensor_type, 1);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DirectmlTensor {
@@ -95,17 +82,6 @@ impl DirectmlTensor {
     }
 
     /// Returns the raw structure, whose pointers are valid while this tensor is borrowed.
-    ///
-    /// ```
-    /// use tensor_layout::interop::directml::DirectmlTensor;
-    /// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
-    /// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0)?;
-    /// assert_eq!(tensor.lend().dimension_count, 2);
-    /// assert_eq!(tensor.binding(std::ptr::null_mut(), 256)?.offset, 256);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn lend(&self) -> Lent<'_, RawBufferTensorDesc> {
         let raw = RawBufferTensorDesc {
@@ -126,7 +102,7 @@ impl DirectmlTensor {
 /// arrays that the `DML_TENSOR_DESC` points to.
 ///
 /// ```
-/// use tensor_layout::interop::directml::{DirectmlTensorDesc, RawTensorDesc};
+/// use tensor_layout::interop::directml::{DirectmlTensorDesc, RawBufferBinding, RawTensorDesc};
 /// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
 ///
 /// let rows = BufferTensorDesc::packed(DataType::F16, &[64, 128])?.slice_axis(0, 3..7)?;
@@ -135,7 +111,7 @@ impl DirectmlTensor {
 /// let for_operators: &RawTensorDesc = &input;
 /// assert_eq!(for_operators.tensor_type, 1);
 /// // The arena is an `ID3D12Resource`; the tensor begins 768 bytes into it.
-/// let binding = input.binding(std::ptr::null_mut(), 0)?;
+/// let binding: RawBufferBinding = input.binding(std::ptr::null_mut(), 0)?;
 /// assert_eq!((binding.offset, binding.size_in_bytes), (768, 1024));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -186,14 +162,11 @@ impl Lent<'_, RawBufferTensorDesc> {
     /// is borrowed.
     ///
     /// ```
-    /// use tensor_layout::interop::directml::{DirectmlTensor, RawBufferTensorDesc};
-    /// use tensor_layout::{interop::Lent, upload::FeatureLevel, BufferTensorDesc, DataType};
+    /// use tensor_layout::interop::{Lent, directml::RawBufferTensorDesc};
     ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
-    /// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0)?;
-    /// let buffer: Lent<RawBufferTensorDesc> = tensor.lend();
-    /// assert_eq!(buffer.tensor_desc().tensor_type, 1);
-    /// # Ok::<(), tensor_layout::Error>(())
+    /// fn tensor_type(buffer: &Lent<'_, RawBufferTensorDesc>) -> i32 {
+    ///     buffer.tensor_desc().tensor_type
+    /// }
     /// ```
     #[must_use]
     pub fn tensor_desc(&self) -> Lent<'_, RawTensorDesc> {
@@ -247,11 +220,8 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `unknown_data_type` for an unknown data type. `out_of_limits` for
-    /// flags that are not defined. `zero_size` for a size of 0. The errors of
-    /// [`BufferTensorDesc`]'s constructors: `rank_mismatch` and `overflow` for
-    /// strides, `bad_alignment`, `total_size_too_small` and
-    /// `total_size_unaligned`.
+    /// `unknown_data_type`, `out_of_limits` for flags that are not defined, `zero_size`, and the errors of
+    /// [`BufferTensorDesc`]'s constructors.
     fn try_from(fields: DirectmlFields<'_>) -> Result<BufferTensorDesc, Error> {
         let data_type = u32::try_from(fields.data_type).ok().and_then(DataType::from_directml_value);
         let data_type = data_type.ok_or_else(|| Error::unknown_data_type(fields.data_type.to_string()))?;
@@ -283,8 +253,8 @@ impl RawBufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `out_of_limits` for no axes or more than 8; `bad_pointer` for null sizes
-    /// and for sizes or strides that are not aligned; and the errors of [`DirectmlFields`].
+    /// `out_of_limits` for no axes or more than 8; `bad_pointer` for null sizes and for sizes or strides that
+    /// are not aligned; and the errors of [`DirectmlFields`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
             return Err(Error::out_of_limits("the DimensionCount", self.dimension_count.into(), 1, MAX_AXES.into()));

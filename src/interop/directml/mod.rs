@@ -1,7 +1,4 @@
 //! DirectML: conversions to its structures and back, on any platform.
-//!
-//! The module needs the feature `directml`.
-//!
 //! * [`DirectmlTensorDesc`] makes the `DML_TENSOR_DESC` of a descriptor in one step, checked for a feature
 //!   level. It also fills a `DML_BUFFER_BINDING`.
 //! * [`DirectmlTensor`] takes two steps, and lends the `DML_BUFFER_TENSOR_DESC`. For the `windows` crate the

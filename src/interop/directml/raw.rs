@@ -6,25 +6,6 @@
 use core::ffi::c_void;
 
 /// `DML_BUFFER_TENSOR_DESC`: the type, the sizes and the strides of a tensor in a buffer.
-///
-/// ```
-/// use tensor_layout::interop::directml::RawBufferTensorDesc;
-///
-/// let sizes = [1_u32, 1, 2, 3];
-/// let raw = RawBufferTensorDesc {
-///     data_type: 1,
-///     flags: 0,
-///     dimension_count: 4,
-///     sizes: sizes.as_ptr(),
-///     strides: std::ptr::null(),
-///     total_tensor_size_in_bytes: 24,
-///     guaranteed_base_offset_alignment: 0,
-/// };
-/// // SAFETY: `sizes` holds four numbers.
-/// let desc = unsafe { raw.to_desc() }?;
-/// assert_eq!((desc.sizes(), desc.min_size_in_bytes()), (&[1, 1, 2, 3][..], 24));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct RawBufferTensorDesc {
@@ -55,20 +36,6 @@ pub struct RawTensorDesc {
 }
 
 /// `DML_BUFFER_BINDING`: the range of a resource that is bound to a tensor.
-///
-/// ```
-/// use tensor_layout::interop::directml::RawBufferBinding;
-/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// // The binding that a check approved.
-/// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-/// let report = validate(&desc, &UploadBuffer::new(64, 16, Role::Input), &DeviceLimits::directml())?;
-/// let (offset, size_in_bytes) = (report.bound.start, report.total_bytes);
-/// let binding = RawBufferBinding { buffer: std::ptr::null_mut(), offset, size_in_bytes };
-/// assert_eq!((binding.offset, binding.size_in_bytes), (16, 8));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct RawBufferBinding {

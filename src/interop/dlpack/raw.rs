@@ -13,13 +13,6 @@ pub struct DlDevice {
 }
 
 /// `DLDataType`: the type of an element.
-///
-/// ```
-/// use tensor_layout::{interop::dlpack::DlDataType, DataType};
-///
-/// let half = DlDataType { code: 2, bits: 16, lanes: 1 };
-/// assert_eq!(DataType::try_from(half), Ok(DataType::F16));
-/// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DlDataType {

@@ -18,9 +18,8 @@ use super::{describe, forwards, to_usize};
 ///
 /// # Errors
 ///
-/// The errors of [`Relayout::new`], above all `data_type_mismatch` and
-/// `size_mismatch`; `element_bits_mismatch` if an element has
-/// another width in the layout than in Rust; `overflow` if there is no memory for the buffer.
+/// The errors of [`Relayout::new`]; `element_bits_mismatch` if an element has another width in the layout
+/// than in Rust; `overflow` if there is no memory for the buffer.
 ///
 /// ```
 /// use ndarray::arr2;
@@ -56,15 +55,6 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
 /// # Errors
 ///
 /// The errors of [`relayout_array`], and `buffer_too_short` if the buffer ends before the layout does.
-///
-/// ```
-/// use ndarray::arr2;
-/// use tensor_layout::{interop::ndarray::array_from_bytes, ArrayShape};
-///
-/// let tiled: ArrayShape = "u8[2,3]{1,0:T(2,2)}".parse()?;
-/// assert_eq!(array_from_bytes(&tiled, &[1, 3, 2, 4, 5, 0, 6, 0])?, arr2(&[[1_u8, 3, 5], [2, 4, 6]]).into_dyn());
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8]) -> Result<ArrayD<A>, Error> {
     let map = layout.to_index_map()?;
     // The array has the elements alone. The size of a descriptor may be rounded up.

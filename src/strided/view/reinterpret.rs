@@ -18,10 +18,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `not_a_view` if the elements of the last axis are not contiguous, or do not fill whole wider
-    /// elements at aligned offsets. `unsupported_element_bits` if neither width divides
-    /// the other. `bad_alignment` if the promised alignment is below the wider element.
-    /// `overflow` if a size or an offset in narrower elements passes 64 bits.
+    /// `not_a_view` if the elements of the last axis are not contiguous, or do not fill whole wider elements
+    /// at aligned offsets. `unsupported_element_bits` if neither width divides the other. `bad_alignment` if
+    /// the promised alignment is below the wider element. `overflow` past 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -76,8 +75,7 @@ impl BufferTensorDesc {
         view.with_base_offset_alignment(self.base_offset_alignment)
     }
 
-    /// Returns a view of the bytes as narrower elements. A new last axis counts the narrower elements
-    /// inside one element of this tensor: a `u32` becomes two `u16`, the low half first.
+    /// Returns a view of the bytes as narrower elements, which a new last axis counts, the low half first.
     fn split_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(self.data_type().bits(), data_type.bits())?;
         let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
@@ -93,8 +91,7 @@ impl BufferTensorDesc {
         self.of_type(data_type, sizes, strides, checked::mul(self.base_offset, parts, OFFSET)?)
     }
 
-    /// Returns a view of the bytes as wider elements. The last axis of this tensor, which has `parts`
-    /// indices, disappears, because it becomes one element.
+    /// Returns a view of the bytes as wider elements. The last axis, of `parts` indices, becomes one element.
     fn join_elements(&self, data_type: DataType, parts: u64) -> Result<Self, Error> {
         let refuse = |axis, reason| Err(Code::NotAView.because(OPERATION, reason).on(axis));
         let (base, last) = (self.base_offset, self.rank().saturating_sub(1));

@@ -22,9 +22,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// `element_count_mismatch` if the number of elements differs. `not_a_view`
-    /// names the axis that cannot be joined to the next axis. `negative` for a negative
-    /// size. `overflow` if a size or the number of elements passes 64 bits.
+    /// `element_count_mismatch`; `not_a_view` names the axis that cannot be joined to the next axis;
+    /// `negative`; `overflow` past 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
