@@ -1,7 +1,5 @@
 //! The arithmetic of sizes and offsets. Every step is checked, and every failure names a quantity.
-//! All sizes, strides and offsets of the crate are `u64`. No function of this module wraps. A result that
-//! does not fit is an `overflow`, which says what was being computed. Back ends that compute with
-//! layouts can use the same functions.
+//! No function of this module wraps. A result that does not fit is an `overflow`, which says what was computed.
 //!
 //! ```
 //! use tensor_layout::checked::{self, BYTES, OFFSET};
@@ -27,11 +25,11 @@ pub use crate::exact::{Exact, at};
 /// Sizes, strides or an index: one number for each axis, without an allocation up to 8 axes.
 pub type Dims = SmallVec<[u64; 8]>;
 
-/// The name of a quantity in errors: a number of elements.
+/// The name of a number of elements in errors.
 pub const ELEMENTS: &str = "the number of elements";
-/// The quantity that an overflow error names when a size in bytes was computed.
+/// The name of a size in bytes in errors.
 pub const BYTES: &str = "the size in bytes";
-/// The quantity that an overflow error names when an offset was computed.
+/// The name of an offset in errors.
 pub const OFFSET: &str = "an element offset";
 /// The name of a quantity in errors: a number of elements, padding included.
 pub const PHYSICAL: &str = "the number of elements with padding";
@@ -82,8 +80,7 @@ pub fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
     a
 }
 
-/// Moves `index` to the next index in row-major order. After the last index, sets `index` to 0 and returns
-/// false. No size may be 0.
+/// Moves to the next index in row-major order, or from the last one to 0, with false. No size may be 0.
 pub fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
     for (i, &size) in index.iter_mut().zip(sizes).rev() {
         *i = i.plus(T::one());
@@ -177,8 +174,7 @@ pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
     narrow(wide_product(elements, bits).div_ceil(8), BYTES)
 }
 
-/// Whether two short lists are equal. The numbers are compared in a loop: `==` of slices calls `memcmp`, and
-/// this call takes longer than the comparison of a few numbers.
+/// Whether two short lists are equal: `==` of slices calls `memcmp`, which takes longer for a few numbers.
 #[inline]
 pub(crate) fn is_same<T: PartialEq>(a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)

@@ -30,8 +30,7 @@ use alloc::vec::Vec;
 
 use crate::error::Error;
 
-/// Whether XLA's lexer skips this character between tokens: blank, tab, line feed or carriage return. Other
-/// Unicode spaces are not skipped.
+/// What XLA's lexer skips between tokens. Other Unicode spaces are not skipped.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }

@@ -64,7 +64,6 @@ impl Besides for AnyLayout {
 impl FromStr for AnyLayout {
     type Err = Error;
 
-    /// Reads XLA's text, or sizes with strides or an axis order after a colon.
     fn from_str(text: &str) -> Result<AnyLayout, Error> {
         // Only XLA's notation has sizes that are bounds.
         if !text.contains("<=") {

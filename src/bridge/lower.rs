@@ -68,8 +68,7 @@ impl Lowering {
 }
 
 impl Split {
-    /// Says which dimension is cut into which digits:
-    /// `dimension 0 is cut into digits of 2 x 2 and dimension 1 into ...`.
+    /// `dimension 0 is cut into digits of 2 x 2 and dimension 1 into ...`
     fn reason(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         for dim in 0..self.logical_sizes.len() {

@@ -181,14 +181,12 @@ impl DataType {
         self.row().bits
     }
 
-    /// The number of bits that XLA spends on an element when the layout has no `E(n)`: the bits of the value,
-    /// rounded up to a whole byte (XLA's `ShapeUtil::ByteSizeOfPrimitiveType`).
+    /// XLA's bits of an element without `E(n)`: whole bytes (`ShapeUtil::ByteSizeOfPrimitiveType`).
     pub(crate) const fn xla_storage_bits(self) -> u32 {
         self.row().bits.next_multiple_of(8)
     }
 
-    /// The end of an error message about element widths, which says that only the width of the type is
-    /// accepted. For types below a byte, the text also names the two notations of packed elements.
+    /// The end of an error message that only the width of the type is accepted.
     pub(crate) fn width_in_words(self) -> &'static str {
         match self.row().bits {
             1 | 2 | 4 | 6 => {
@@ -205,7 +203,6 @@ impl DataType {
         self.row().kind
     }
 
-    /// The name in XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`.
     pub(crate) const fn xla_name(self) -> &'static str {
         self.row().xla
     }
@@ -269,15 +266,6 @@ impl FromStr for DataType {
     ///
     /// No name has two meanings. `F8E4M3` is XLA's type with infinities. `F8_E4M3` and `fp8_e4m3` are the
     /// type without infinities (`f8e4m3fn`) of safetensors, ONNX and PyTorch.
-    ///
-    /// ```
-    /// use tensor_layout::DataType;
-    ///
-    /// for name in ["s32", "S32", "i32", "I32", "int32", "INT32"] {
-    ///     assert_eq!(name.parse::<DataType>()?, DataType::S32);
-    /// }
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     fn from_str(name: &str) -> Result<Self, Error> {
         let namings = [Naming::Xla, Naming::Directml, Naming::Numpy, Naming::Safetensors];
         let (whole, name) = (name, name.rsplit_once('.').map_or(name, |(_, own)| own));
@@ -296,7 +284,6 @@ impl FromStr for DataType {
     }
 }
 
-/// Returns a number of bits in words: `4 bits`, `1 bit`.
 pub(crate) fn bits_in_words(bits: u32) -> String {
     counted(bits, "bit")
 }

@@ -50,7 +50,6 @@ const MAX_AXES: i32 = 64;
 
 const FLOAT: u8 = 2;
 
-/// The major version of dlpack.h whose structures are read.
 const MAJOR: u32 = 1;
 
 const READ_ONLY: u64 = 1;
@@ -134,8 +133,6 @@ pub struct DlFields<'a> {
 impl TryFrom<DlFields<'_>> for BufferTensorDesc {
     type Error = Error;
 
-    /// Returns the descriptor, with every field checked.
-    ///
     /// # Errors
     ///
     /// The errors of the conversion to a [`SignedDesc`], and `negative` for a stride.
@@ -156,22 +153,6 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
     /// `unknown_data_type`, `out_of_limits` for zero lanes, `rank_mismatch`, `negative` for a size,
     /// `not_expressible` for a byte offset that is not a whole number of elements and for a type below a byte
     /// that is padded to a byte, and `overflow` past 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::{interop::dlpack::DlFields, strided::SignedDesc, DataType};
-    ///
-    /// // NumPy's `a[::-1]`: `data` points to the last row.
-    /// let fields = DlFields {
-    ///     dtype: DataType::F32.into(),
-    ///     shape: &[2, 3],
-    ///     strides: Some(&[-5, 1]),
-    ///     byte_offset: 0,
-    ///     is_padded_to_bytes: false,
-    /// };
-    /// let rows = SignedDesc::try_from(fields)?;
-    /// assert_eq!((rows.desc.to_string(), rows.reversed, rows.first), ("f32[2,3]:[5,1]".into(), vec![0], 5));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     fn try_from(fields: DlFields<'_>) -> Result<SignedDesc, Error> {
         let refuse = |reason: String| Error::not_expressible("strided descriptor", reason);
         let data_type = DataType::try_from(fields.dtype)?;

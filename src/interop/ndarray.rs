@@ -53,8 +53,7 @@ pub fn describe<A: NativeElement, D: Dimension>(array: &ArrayRef<A, D>) -> Resul
     BufferTensorDesc::from_signed(A::DATA_TYPE, array.shape(), array.strides())?.forwards()
 }
 
-/// Inverts the reversed axes of a view, and returns their numbers. Reversed axes of size 0 or 1 are left
-/// alone.
+/// Inverts the reversed axes of a view that are longer than 1, and returns their numbers.
 fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A, D>, Vec<usize>) {
     let steps = view.shape().iter().zip(view.strides()).enumerate();
     let backwards = steps.filter(|&(_, (&size, &stride))| size > 1 && stride < 0);

@@ -139,7 +139,6 @@ impl<'de> Deserialize<'de> for TensorFlags {
     }
 }
 
-/// The fields of a descriptor, as they are written.
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(deny_unknown_fields, rename = "BufferTensorDesc", expecting = "the fields of a BufferTensorDesc")]
 struct Fields {
@@ -257,7 +256,6 @@ impl<'de> Deserialize<'de> for DeviceLimits {
     }
 }
 
-/// An error: a code for programs, a sentence for people, and the numbers of the broken rule.
 #[derive(::serde::Serialize)]
 struct Finding {
     code: &'static str,

@@ -58,7 +58,6 @@ impl AxisOrder {
         AxisOrder { letters, axes }
     }
 
-    /// Reads an order from its letters. Fails with a message about the first mistake.
     pub(super) fn read(letters: &str) -> Result<AxisOrder, String> {
         let upper = letters.to_ascii_uppercase();
         let bytes = upper.as_bytes();

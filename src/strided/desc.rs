@@ -99,13 +99,6 @@ impl BufferTensorDesc {
     /// assert_eq!(refused.to_string(), "one of the sizes does not fit into 64 bits");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    ///
-    /// Types that do not convert exactly are not taken:
-    ///
-    /// ```compile_fail
-    /// # use tensor_layout::{BufferTensorDesc, DataType};
-    /// let _ = BufferTensorDesc::new(DataType::F32, &[2.7_f64], None);
-    /// ```
     #[inline]
     pub fn new<T: Integer>(data_type: DataType, sizes: &[T], strides: Option<&[T]>) -> Result<Self, Error> {
         // The descriptor is filled in place: a copy of its axes takes as long as all arithmetic.
@@ -167,8 +160,7 @@ impl BufferTensorDesc {
         }
     }
 
-    /// Computes the number of elements, the span and the smallest size from the sizes, the strides and the
-    /// base offset. Every constructor and every view ends here, or with [`checked`](Self::checked).
+    /// Every constructor and every view ends here, or with [`checked`](Self::checked).
     #[inline]
     pub(super) fn measure(&mut self) -> Result<(), Error> {
         let (elements, span) = extent(&self.sizes, &self.strides)?;
@@ -230,8 +222,7 @@ impl BufferTensorDesc {
         Ok(desc)
     }
 
-    /// Returns a view of the same buffer with these sizes, whose strides are 0 for now. The view keeps the
-    /// flags, the alignment, what is owned and a total size that was set by hand.
+    /// Returns a view of the same buffer with these sizes, whose strides are 0 for now.
     #[inline]
     pub(super) fn view_of_sizes(&self, sizes: Dims) -> Self {
         BufferTensorDesc { strides: zeros(sizes.len()), sizes, explicit_strides: true, ..*self }
@@ -310,8 +301,7 @@ impl BufferTensorDesc {
         self.with_base_offset(checked::narrow::<u64>(in_bits.div_euclid(bits), OFFSET)?)
     }
 
-    /// Returns this tensor at another base offset. What it owns does not change, except that no tensor with a
-    /// base offset has a buffer to itself.
+    /// What the tensor owns does not change, except that with a base offset it has no buffer to itself.
     pub(crate) fn beginning_at(mut self, base_offset: u64) -> Result<Self, Error> {
         let span = if self.elements == 0 { 0 } else { self.span_elements.minus(self.base_offset) };
         self.base_offset = base_offset;

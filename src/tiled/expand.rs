@@ -99,8 +99,7 @@ fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
     Ok(counts)
 }
 
-/// Cuts `size` elements into parts that begin at 0 and at each index, and returns the size of the largest
-/// part.
+/// The largest of the parts that begin at 0 and at each index.
 fn largest_part(size: u64, indices: &[u64]) -> u64 {
     let mut largest = 0;
     let mut start = 0_u64;

@@ -82,7 +82,6 @@ impl Tile {
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
     }
 
-    /// Returns a tile of any entries. Fails if the last entry is [`TileSize::Combine`].
     pub(crate) fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
         match entries.last() {
             Some(TileSize::Combine) => Err(Code::TrailingCombine.by(0, 0)),

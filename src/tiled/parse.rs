@@ -42,7 +42,6 @@ impl FromStr for ArrayShape {
 impl FromStr for UnboundedArray {
     type Err = Error;
 
-    /// Reads an array with at least one size that is `?`.
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.parse()? {
             Shape::Unbounded(array) => Ok(array),
@@ -107,7 +106,6 @@ fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
     }
 }
 
-/// Reads an array. Fails if one of its sizes is `?`, which has no bound.
 fn read_array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, Error> {
     let start = cursor.position();
     let (data_type, extents) = read_type_and_extents(cursor)?;
@@ -128,7 +126,6 @@ fn read_optional_layout(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, 
     if cursor.peek() == Some(b'{') { read_layout(cursor, rank) } else { Ok(Layout::row_major(rank)) }
 }
 
-/// Reads `f32[2,<=3,?]`, the beginning of an XLA shape.
 pub(super) fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType, Vec<Extent>), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect("[", "`[` and the sizes")?;

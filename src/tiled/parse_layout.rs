@@ -156,8 +156,7 @@ fn read_unsigned_type(cursor: &mut Cursor<'_>, mark: &str) -> Result<Option<Data
     Ok(Some(data_type))
 }
 
-/// Reads an attribute such as `L(128)`. Returns the position of the number and the number, or `None` if
-/// another attribute is next.
+/// Reads an attribute such as `L(128)`: the position of the number, and the number.
 fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize, u64)>, Error> {
     if !cursor.eat(letter) {
         return Ok(None);
@@ -169,7 +168,6 @@ fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize
     Ok(Some((start, number)))
 }
 
-/// Reads the split configurations after `SC`: `(0:8)(1:50,200)`.
 fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     let mut splits = Vec::new();
     cursor.expect("(", "`(` and a division")?;
@@ -181,7 +179,6 @@ fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     }
 }
 
-/// Reads a split configuration after its opening bracket, including the closing bracket.
 fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     let dimension = cursor.number_below_2_63("the number of a physical dimension")?;
     cursor.expect(":", "`:` and the indices where the parts begin")?;
@@ -211,7 +208,6 @@ fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
     }
 }
 
-/// Reads the entries of a tile after its opening bracket, including the closing bracket.
 fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
     let mut last = cursor.position();
     let entries = cursor.list(")", |cursor| {
@@ -246,7 +242,6 @@ impl FromStr for TileSize {
 impl FromStr for Tile {
     type Err = Error;
 
-    /// Reads one tile with its brackets: `(8,128)`, `(*,2)`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
         cursor.expect("(", "`(` and a tile")?;
@@ -259,7 +254,6 @@ impl FromStr for Tile {
 impl FromStr for SplitConfig {
     type Err = Error;
 
-    /// Reads one split configuration with its brackets: `(1:50,200)`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
         cursor.expect("(", "`(` and a division")?;

@@ -35,8 +35,7 @@ impl Display for SplitConfig {
 }
 
 impl Layout {
-    /// Whether all attributes except the order of the dimensions have their defaults. Then the text has no
-    /// colon.
+    /// Whether all attributes but the order have their defaults. Then the text has no colon.
     fn is_plain(&self) -> bool {
         self.tiles().is_empty()
             && self.tail_padding_alignment == 1
@@ -96,7 +95,6 @@ impl Display for Extent {
     }
 }
 
-/// Writes the layout after the sizes. The default layout of a scalar is not written.
 fn write_layout(f: &mut Formatter<'_>, layout: &Layout) -> fmt::Result {
     if layout.minor_to_major().is_empty() && layout.is_plain() { Ok(()) } else { write!(f, "{layout}") }
 }

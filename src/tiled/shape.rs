@@ -81,7 +81,6 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// The size, or its upper bound. `None` for a size without a bound.
     pub(super) fn bound(&self) -> Option<u64> {
         match *self {
             Extent::Static(size) | Extent::Bounded(size) => Some(size),

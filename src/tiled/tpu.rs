@@ -274,7 +274,6 @@ impl TileRule {
         Ok(tiles)
     }
 
-    /// The number of rows of a tile, if the second-fastest size is `height`.
     fn rows(&self, height: u64) -> u64 {
         let large = self.packing.times(8);
         match self.fixed_rows {

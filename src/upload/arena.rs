@@ -92,7 +92,6 @@ pub fn arena(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Resu
 }
 
 impl Arena {
-    /// Places one tensor behind the others of its class.
     fn add(
         &mut self,
         layout: &dyn ToIndexMap,

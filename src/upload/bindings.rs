@@ -111,8 +111,7 @@ pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec
     results
 }
 
-/// Returns the error if two bindings must not be used together. Each has its position in the list and its
-/// bound range.
+/// Two bindings, each with its position in the list and its bound range.
 fn clash(
     (first, earlier, a): (usize, &Binding<'_>, &Range<u64>),
     (second, later, b): (usize, &Binding<'_>, &Range<u64>),

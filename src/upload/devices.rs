@@ -29,7 +29,6 @@ fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Returns the named limits.
 pub(super) fn named(name: &str) -> Result<DeviceLimits, Error> {
     if let Some(level) = name.strip_prefix("directml:") {
         return Ok(DeviceLimits::directml_level(level.parse::<FeatureLevel>()?));
@@ -58,7 +57,6 @@ pub(super) fn unknown_limits(name: &str) -> Error {
     Code::UnknownLimits.because(name.to_owned(), reason)
 }
 
-/// The pairs of a name in an API and a field, in a cell of the table.
 fn aliases(cell: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     cell.split_whitespace().filter_map(|pair| pair.split_once('='))
 }

@@ -30,8 +30,7 @@ macro_rules! levels {
             /// Every level, oldest first.
             pub const ALL: &'static [FeatureLevel] = &[$(FeatureLevel::$level),*];
 
-            /// The name of the level's limits. The name is a constant, so that a check that passes allocates
-            /// nothing.
+            /// A constant, so that a check that passes allocates nothing.
             pub(super) fn limits_name(self) -> &'static str {
                 match self {
                     $(FeatureLevel::$level => $limits,)*
@@ -75,14 +74,12 @@ impl FeatureLevel {
     /// The newest level. DirectML is in sustained engineering, so it gets no further levels.
     pub const LATEST: FeatureLevel = FeatureLevel::V6_4;
 
-    /// The smallest and the largest rank: 4 to 5 before level 3.0 (`DML_TENSOR_DIMENSION_COUNT_MAX`), 1 to 8
-    /// since level 3.0 (`..._MAX1`). Single operators may accept fewer ranks.
+    /// The smallest and the largest rank (`DML_TENSOR_DIMENSION_COUNT_MAX` and `..._MAX1`).
     pub(super) fn ranks(self) -> (usize, usize) {
         if self < FeatureLevel::V3_0 { (4, 5) } else { (1, 8) }
     }
 
-    /// The data types that a tensor may have (DirectML feature level history). Single operators may accept
-    /// fewer types.
+    /// The data types that a tensor may have (DirectML feature level history).
     pub(super) fn data_types(self) -> &'static [DataType] {
         let count = match self {
             level if level < FeatureLevel::V3_0 => 8,

@@ -160,7 +160,6 @@ macro_rules! define {
         }
 
         impl DeviceLimits {
-            /// The names of the fields that can be set by name.
             pub(super) const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             /// Returns limits that accept everything that fits 64 bits.
@@ -169,7 +168,6 @@ macro_rules! define {
                 DeviceLimits { name: Cow::Borrowed("none"), $($field: $none,)* }
             }
 
-            /// Sets the field with this name. Returns `None` if there is no such field.
             pub(super) fn set(&mut self, field: &str, value: &str) -> Option<Result<(), Error>> {
                 match field {
                     $(stringify!($field) => Some(<$type>::read(value).map(|value| self.$field = value)),)*
@@ -213,17 +211,6 @@ impl DeviceLimits {
     /// Returns these limits for a device that is known to keep the bytes between the elements of an output.
     /// DirectML's pages do not promise this for every operator. With these limits, parts of larger buffers
     /// are accepted as outputs.
-    ///
-    /// ```
-    /// use tensor_layout::{validate, UploadBuffer, BufferTensorDesc, DeviceLimits, Role};
-    ///
-    /// let tokens = "f16[4,16,64]:[1024,64,1]".parse::<BufferTensorDesc>()?.slice_axis(1, 4..6)?;
-    /// let output = UploadBuffer::new(8192, 0, Role::Output);
-    /// let errors = validate(&tokens, &output, &DeviceLimits::directml()).unwrap_err();
-    /// assert_eq!(errors.codes(), ["gaps_overwritten"]);
-    /// assert!(validate(&tokens, &output, &DeviceLimits::directml().keeping_gaps()).is_ok());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn keeping_gaps(self) -> DeviceLimits {
         DeviceLimits { writes_padding: false, overwrites_units: false, ..self }
@@ -321,7 +308,6 @@ impl Field for Cow<'static, [DataType]> {
     }
 }
 
-/// The units of a size in a text, each with its number of bytes.
 const UNITS: &[(&str, u64)] = &[
     ("", 1),
     ("B", 1),
@@ -382,8 +368,7 @@ pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
     checked::narrow(checked::wide_product(element, bits).div_euclid(8), BYTES)
 }
 
-/// Returns the fewest elements whose bytes are a multiple of the alignment. A binding may begin at each
-/// multiple of this number of elements.
+/// The fewest elements whose bytes are a multiple of the alignment: where bindings may begin.
 pub(super) fn binding_unit(alignment: u64, bits: u32) -> u64 {
     let bits = u64::from(bits.max(1));
     let unit = checked::mul(alignment.max(1), 8, BYTES).and_then(|in_bits| common_multiple(in_bits, bits));

@@ -163,7 +163,6 @@ impl fmt::Display for UploadReport {
     }
 }
 
-/// Formats a number of bits, in bytes if it is a multiple of 8.
 pub(super) fn in_bytes(bits: u128) -> String {
     if bits.is_multiple_of(8) { counted(bits.div_euclid(8), "byte") } else { counted(bits, "bit") }
 }

@@ -26,12 +26,12 @@ use core::ops::Range;
 use crate::bridge::AnyLayout;
 use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
 use crate::error::{Code, Error};
-use crate::map::ToIndexMap;
+use crate::map::{StorageRule, ToIndexMap};
 use crate::strided::{Owns, Slice};
 
 use super::limits::{DeviceLimits, common_multiple};
 use super::strides::bits_to;
-use super::tensor::Tensor;
+use super::tensor::{Layout, Tensor};
 
 /// The most pieces of one tensor. More of them mean that the largest binding is a mistake.
 const MOST_PIECES: usize = 1 << 14;
@@ -83,9 +83,9 @@ pub struct BindingPiece {
 /// ```
 pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Result<Vec<BindingPiece>, Error> {
     let tensor = Tensor::of(layout)?;
-    let (bits, size_multiple) = (tensor.element_bits(), limits.size_multiple.max(1));
-    let device = common_multiple(limits.offset_alignment_of(tensor.data_type(), bits), size_multiple)?;
-    let alignment = common_multiple(common_multiple(device, tensor.element_bytes())?, tensor.promise())?;
+    let (bits, size_multiple) = (tensor.element_bits, limits.size_multiple.max(1));
+    let device = common_multiple(limits.offset_alignment_of(tensor.data_type, bits), size_multiple)?;
+    let alignment = common_multiple(common_multiple(device, tensor.element_bytes())?, tensor.promise)?;
     let room = wide_product(limits.max_binding.minus(limits.max_binding.modulo(size_multiple)), 8_u64);
     let mut split = Split { limits, bits, alignment, size_multiple, room, pieces: Vec::new() };
     let indices = tensor.sizes().iter().map(|&size| 0..size).collect();
@@ -104,9 +104,8 @@ struct Split<'a> {
 }
 
 impl Split<'_> {
-    /// The bits from the first element to the end of the part.
     fn length(&self, part: &Tensor<'_>) -> u128 {
-        wide_product(part.span_elements().saturating_sub(part.base_offset()), self.bits)
+        wide_product(part.span_elements.saturating_sub(part.base_offset), self.bits)
     }
 
     fn too_large(&self, bits: u128) -> Result<(), Error> {
@@ -115,18 +114,18 @@ impl Split<'_> {
 
     fn add(&mut self, part: Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
         let align_bits = wide_product(self.alignment, 8_u64).max(1);
-        let base_bits = wide_product(part.base_offset(), self.bits);
+        let base_bits = wide_product(part.base_offset, self.bits);
         let lead = base_bits.modulo(align_bits);
         let exact_starts = self.limits.base_offset_in_binding && self.limits.takes_strides;
         if exact_starts && lead > 0 {
             return Err(Code::OffsetUnaligned.by(bits_to(Some(base_bits.div_euclid(8))), self.alignment));
         }
         let length = lead.saturating_add(self.length(&part));
-        if part.element_count() == 0 || length <= self.room {
+        if part.element_count == 0 || length <= self.room {
             return self.push(part, indices);
         }
         let Some((axis, unit, stride)) = part.widest_axis() else { return self.too_large(length) };
-        let (size, first) = (at(part.sizes(), axis), part.slice(axis, 0..unit)?);
+        let (size, first) = (at(part.sizes(), axis), part.slice(axis, 0..unit, Owns::Elements)?);
         let (row_bits, stride_bits) = (self.length(&first), wide_product(stride, self.bits));
         // The number of units that a piece begins at a multiple of, and the most bits between the start of a
         // binding and its first element.
@@ -146,17 +145,12 @@ impl Split<'_> {
             0 if first.widest_axis().is_none() => return self.too_large(longest),
             fitting => checked::narrow::<u64>(fitting.max(1), OFFSET)?.saturating_mul(unit),
         };
+        // If no other piece reaches in, a piece owns what is between its elements if the whole does.
+        let owns = if row_bits <= stride_bits { part.owns.min(Owns::Gaps) } else { Owns::Elements };
         let mut start = 0;
         while start < size {
             let end = start.saturating_add(step).min(size);
-            let mut piece = part.slice(axis, start..end)?;
-            if let Tensor::Mapped(map, _) = &mut piece
-                && row_bits <= stride_bits
-            {
-                // No other piece reaches in, so the piece owns what is between its elements if the whole
-                // does.
-                *map = Cow::Owned(map.clone().into_owned().with_owned(part.owns().min(Owns::Gaps)));
-            }
+            let piece = part.slice(axis, start..end, owns)?;
             let mut indices = indices.clone();
             if let Some(range) = indices.get_mut(axis) {
                 *range = range.start.plus(start)..range.start.plus(end);
@@ -178,55 +172,42 @@ impl Split<'_> {
             let most = checked::count(MOST_PIECES);
             return Err(Error::out_of_limits("the number of bindings", checked::count(count), 1, most));
         }
-        let first: u64 = checked::narrow(wide_product(part.base_offset(), self.bits).div_euclid(8), BYTES)?;
+        let first: u64 = checked::narrow(wide_product(part.base_offset, self.bits).div_euclid(8), BYTES)?;
         let start = first.minus(first.modulo(self.alignment.max(1)));
         // The bytes in front of the first element are whole elements, because the alignment is a multiple of
         // an element's bytes.
         let skipped = wide_product(start, 8_u64).divided_by(self.bits.into());
-        let layout = part.after(checked::narrow(skipped, OFFSET)?)?;
-        let exact = checked::bytes_for(layout.span_elements(), self.bits)?;
+        let skipped: u64 = checked::narrow(skipped, OFFSET)?;
+        let exact = checked::bytes_for(part.span_elements.minus(skipped), self.bits)?;
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
-        self.pieces.push(BindingPiece {
-            indices,
-            layout: layout.into_layout(),
-            bound: start..checked::add(start, length, BYTES)?,
-        });
+        let (layout, bound) = (part.after(skipped)?, start..checked::add(start, length, BYTES)?);
+        self.pieces.push(BindingPiece { indices, layout, bound });
         Ok(())
     }
 }
 
 impl Tensor<'_> {
-    fn into_layout(self) -> AnyLayout {
-        match self {
-            Tensor::Strided(desc, _) => AnyLayout::Strided(desc.into_owned()),
-            Tensor::Mapped(map, _) => AnyLayout::Mapped(map.into_owned()),
-        }
-    }
-
-    fn slice(&self, axis: usize, indices: Range<u64>) -> Result<Tensor<'static>, Error> {
-        match self {
-            Tensor::Strided(desc, _) => Ok(Tensor::Strided(Cow::Owned(desc.slice_axis(axis, indices)?), None)),
-            Tensor::Mapped(map, rule) => {
+    /// A range of indices of an axis. A map is told what the slice owns, and a descriptor finds out.
+    fn slice(&self, axis: usize, indices: Range<u64>, owns: Owns) -> Result<Tensor<'static>, Error> {
+        match &self.layout {
+            Layout::Strided(desc) => Ok(Tensor::of_desc(Cow::Owned(desc.slice_axis(axis, indices)?))),
+            Layout::Mapped(map) => {
                 let mut slices: Vec<Slice> = map.sizes().iter().map(|&size| (0..size).into()).collect();
                 if let Some(slice) = slices.get_mut(axis) {
                     *slice = indices.into();
                 }
-                Ok(Tensor::Mapped(Cow::Owned(map.slice(&slices)?.with_owned(Owns::Elements)), *rule))
+                Ok(Tensor::of_map(map.slice(&slices)?.with_owned(owns), StorageRule::NONE))
             }
         }
     }
 
     /// The tensor with offsets that count from a later element of the buffer.
-    fn after(self, skipped: u64) -> Result<Tensor<'static>, Error> {
-        let (base, end) = (self.base_offset(), self.span_elements());
-        match self {
-            Tensor::Strided(desc, _) => {
-                let desc = desc.into_owned().beginning_at(base.minus(skipped))?;
-                Ok(Tensor::Strided(Cow::Owned(desc), None))
-            }
-            Tensor::Mapped(map, rule) => {
-                let map = map.into_owned().with_base(base.minus(skipped))?;
-                Ok(Tensor::Mapped(Cow::Owned(map.ending_at(end.minus(skipped))), rule))
+    fn after(self, skipped: u64) -> Result<AnyLayout, Error> {
+        let base = self.base_offset.minus(skipped);
+        match self.layout {
+            Layout::Strided(desc) => desc.into_owned().beginning_at(base).map(AnyLayout::Strided),
+            Layout::Mapped(map) => {
+                Ok(AnyLayout::Mapped(map.with_base(base)?.ending_at(self.span_elements.minus(skipped))))
             }
         }
     }
@@ -241,13 +222,13 @@ impl Tensor<'_> {
                 widest = Some((axis, unit, stride));
             }
         };
-        match self {
-            Tensor::Strided(desc, _) => {
+        match &self.layout {
+            Layout::Strided(desc) => {
                 for (axis, &stride) in desc.strides().iter().enumerate() {
                     look(axis, 1, stride);
                 }
             }
-            Tensor::Mapped(map, _) => {
+            Layout::Mapped(map) => {
                 for component in &map.components {
                     let Some((&axis, fused)) = component.dims().split_first() else { continue };
                     let minor: Dims = fused.iter().map(|&dim| at(sizes, dim)).collect();

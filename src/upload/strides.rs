@@ -28,7 +28,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
         errors.extend(literal.into_iter().map(|(_, error)| error));
         return;
     }
-    let legal = with_free_strides((sizes, given), (tensor.data_type(), tensor.element_bits()), limits);
+    let legal = with_free_strides((sizes, given), (tensor.data_type, tensor.element_bits), limits);
     let settled = broken_rules(tensor, &legal, limits);
     let mut free = Vec::new();
     if *legal != *given {
@@ -49,7 +49,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
 }
 
 fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> Vec<(usize, Error)> {
-    let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
+    let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits, tensor.data_type);
     let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
     let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));

@@ -171,8 +171,7 @@ fn with_legal_strides(
         .with_base_offset_alignment(desc.base_offset_alignment())
 }
 
-/// Returns the axes from the innermost to the outermost: in the order that the device requires, or in memory
-/// order if the device requires none.
+/// The axes from the innermost on, as the device requires them, or else in memory order.
 fn inner_first(desc: &BufferTensorDesc, limits: &DeviceLimits, in_order: bool) -> SmallVec<[usize; 8]> {
     let mut axes: SmallVec<[usize; 8]> = (0..desc.rank()).rev().collect();
     if !in_order {

@@ -108,7 +108,7 @@ pub(super) fn check(
     check_description(tensor, limits, &mut errors);
     let mut report = check_binding(tensor, buffer, limits, &mut errors);
     if let Some(output) = buffer.filter(|buffer| buffer.role == Role::Output) {
-        if tensor.is_owned() {
+        if tensor.owned_by_directml {
             errors.push(Code::OwnedOutput.by(0, 0));
         }
         match tensor.check_output() {
@@ -127,9 +127,9 @@ fn check_written(
     limits: &DeviceLimits,
     (report, errors): (&mut UploadReport, &mut Vec<Error>),
 ) {
-    let (bits, unit) = (tensor.element_bits(), limits.write_granularity.max(1));
+    let (bits, unit) = (tensor.element_bits, limits.write_granularity.max(1));
     let in_front = wide_product(report.base_offset, bits);
-    let used = wide_product(tensor.element_count(), bits);
+    let used = wide_product(tensor.element_count, bits);
     report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
     // The bits from the last element to the end of a unit.
     let behind = |unit: u64| match checked::round_up(report.exact_bytes, unit, BYTES) {
@@ -145,7 +145,7 @@ fn check_written(
         }
     };
     // A tensor that owns its gaps owns the bytes up to a multiple of 4 as well.
-    let others = match tensor.owns() {
+    let others = match tensor.owns {
         Owns::Elements => all,
         Owns::Gaps => all.min(around).saturating_sub(behind(4)),
         Owns::Buffer => 0,
@@ -196,12 +196,12 @@ pub(super) fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &DeviceL
 }
 
 fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) {
-    if let Some(block_type) = tensor.block_type().filter(|_| limits.takes_strides) {
+    if let Some(block_type) = tensor.block_type.filter(|_| limits.takes_strides) {
         let by = format!("{} takes tensors of elements, not of blocks, and", limits.name);
         return errors.push(Error::unsupported_data_type(block_type.name(), by));
     }
     if let Some(types) = &limits.data_types {
-        let (data_type, bits) = (tensor.data_type(), tensor.element_bits());
+        let (data_type, bits) = (tensor.data_type, tensor.element_bits);
         if !types.contains(&data_type) {
             let by = match limits.stand_in(data_type) {
                 Some(other) => {
@@ -214,7 +214,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
             errors.push(Error::unsupported_bits(bits, data_type.width_in_words()));
         }
     }
-    let (rank, indices) = (tensor.sizes().len(), tensor.element_count());
+    let (rank, indices) = (tensor.sizes().len(), tensor.element_count);
     if rank < limits.min_rank || rank > limits.max_rank {
         errors.push(
             Code::RankLimit
@@ -246,7 +246,7 @@ fn check_binding(
     limits: &DeviceLimits,
     errors: &mut Vec<Error>,
 ) -> UploadReport {
-    let (bits, count) = (tensor.element_bits(), tensor.element_count());
+    let (bits, count) = (tensor.element_bits, tensor.element_count);
     let (offset, len) = buffer.map_or((0, 0), |buffer| (buffer.offset, buffer.len));
     // The part of the base offset that moves into the binding's offset. A shader adds the rest.
     let base = tensor.base_in_binding(limits);
@@ -254,7 +254,7 @@ fn check_binding(
         errors.push(Code::OffsetInsideByte.by(base, 0).and(bits.into()));
     }
     let base_bytes = or_largest(byte_of(base, bits), errors);
-    let elements = tensor.span_elements().saturating_sub(base);
+    let elements = tensor.span_elements.saturating_sub(base);
     // This cannot fail, because the size is bounded by the layout's own invariants.
     let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
     // The device writes the last unit of an output whole.
@@ -265,10 +265,10 @@ fn check_binding(
     let rounded_bytes = or_largest(checked::round_up(exact_bytes, multiple, BYTES), errors);
     // A total size that was set by hand is not rounded. A total that the device's `size_multiple` does not
     // divide is refused below.
-    let chosen = tensor.chosen_total().map_or(0, |total| total.saturating_sub(base_bytes));
+    let chosen = tensor.chosen_total.saturating_sub(base_bytes);
     let total_bytes = chosen.max(rounded_bytes).max(tensor.extent_in_bytes(limits));
     let start = or_largest(checked::add(offset, base_bytes, BYTES), errors);
-    let device_alignment = limits.offset_alignment_of(tensor.data_type(), bits);
+    let device_alignment = limits.offset_alignment_of(tensor.data_type, bits);
     let alignment_required = or_largest(common_multiple(device_alignment, tensor.promised_alignment(limits)), errors);
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
     let (placed, refused_as_empty) = (buffer.is_some(), count == 0 && !limits.zero_sizes);
@@ -293,7 +293,7 @@ fn check_binding(
     let byte_index_width = IndexWidth::for_elements(exact_bytes).max(index_width);
     let wide = || Code::WideByteOffsets.because(index_width.name(), byte_index_width.name());
     UploadReport {
-        data_type: tensor.data_type(),
+        data_type: tensor.data_type,
         element_count: count,
         span_elements: elements,
         exact_bits: wide_product(elements, bits),
@@ -303,20 +303,19 @@ fn check_binding(
         cpu_bytes: exact_bytes,
         padding: exact_bytes..total_bytes,
         bound: start..end,
-        zero_padding: tensor.zero_padding(),
+        zero_padding: tensor.zero_padding,
         alignment_required,
         alignment_found: 1_u64.checked_shl(start.trailing_zeros()),
         index_width,
         byte_index_width,
-        base_offset: tensor.base_offset().saturating_sub(base),
+        base_offset: tensor.base_offset.saturating_sub(base),
         warnings: (byte_index_width > index_width).then(wide).into_iter().collect(),
         copies: exact_bytes.div_ceil(limits.max_copy.minus(limits.max_copy.modulo(multiple)).max(1)),
         ..UploadReport::of_nothing(limits)
     }
 }
 
-/// Returns the value, or adds the error to the list and returns the largest number, so that the other checks
-/// go on.
+/// Returns the value, or adds the error and returns the largest number, so that the other checks go on.
 fn or_largest(value: Result<u64, Error>, errors: &mut Vec<Error>) -> u64 {
     value.unwrap_or_else(|error| {
         errors.push(error);

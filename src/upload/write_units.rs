@@ -61,8 +61,7 @@ struct UnitAxes {
     axes: Vec<(u64, u64)>,
 }
 
-/// Returns the units that hold elements, as tensors whose elements are units. Returns `None` if there are
-/// more than [`MAX_PAIRS`] parts or a number does not fit 64 bits.
+/// The units that hold elements, as tensors, or `None` for more than [`MAX_PAIRS`] parts or past 64 bits.
 fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTensorDesc>> {
     if desc.element_count() == 0 {
         return Some(Vec::new());

@@ -216,8 +216,6 @@ pub struct DirectmlFields<'a> {
 impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     type Error = Error;
 
-    /// Returns the descriptor, with every field checked against the others.
-    ///
     /// # Errors
     ///
     /// `unknown_data_type`, `out_of_limits` for flags that are not defined, `zero_size`, and the errors of

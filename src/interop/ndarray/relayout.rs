@@ -87,7 +87,6 @@ fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Code::ElementBitsMismatch.by(found.into(), expected.into())) }
 }
 
-/// Returns a list of zero elements that take `bytes` bytes together.
 fn zeros<A: NativeElement>(bytes: u64) -> Result<Vec<A>, Error> {
     let bytes: usize = narrow(bytes, BYTES)?;
     let count = bytes.div_ceil(size_of::<A>());
