@@ -1,5 +1,5 @@
-//! The arithmetic of sizes and offsets. Every step is checked, and every failure names a quantity.
-//! No function of this module wraps. A result that does not fit is an `overflow`, which says what was computed.
+//! The arithmetic of sizes and offsets. Every step is checked, and every failure names a quantity. No
+//! function of this module wraps. A result that does not fit is an `overflow`, which says what was computed.
 //!
 //! ```
 //! use tensor_layout::checked::{self, BYTES, OFFSET};

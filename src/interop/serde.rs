@@ -29,16 +29,17 @@
 //! ```
 
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use core::str::FromStr;
 
 use ::serde::de::{Deserialize, Deserializer, Error as _, Unexpected, Visitor};
-use ::serde::ser::{Error as _, Serialize, Serializer};
+use ::serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::bridge::AnyLayout;
+use crate::checked::count;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
@@ -256,22 +257,15 @@ impl<'de> Deserialize<'de> for DeviceLimits {
     }
 }
 
-#[derive(::serde::Serialize)]
-struct Finding {
-    code: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    axis: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<u64>,
-}
-
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (code, message) = (self.code(), self.to_string());
-        Finding { code, message, axis: self.axis(), value: self.value(), limit: self.limit() }.serialize(serializer)
+        let numbers = [("axis", self.axis().map(count)), ("value", self.value()), ("limit", self.limit())];
+        let numbers = numbers.iter().filter_map(|&(name, number)| Some((name, number?)));
+        let mut map = serializer.serialize_map(Some(numbers.clone().count().saturating_add(2)))?;
+        map.serialize_entry("code", self.code())?;
+        map.serialize_entry("message", &self.to_string())?;
+        numbers.into_iter().try_for_each(|(name, number)| map.serialize_entry(name, &number))?;
+        map.end()
     }
 }
 

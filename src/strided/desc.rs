@@ -102,7 +102,7 @@ impl BufferTensorDesc {
     #[inline]
     pub fn new<T: Integer>(data_type: DataType, sizes: &[T], strides: Option<&[T]>) -> Result<Self, Error> {
         // The descriptor is filled in place: a copy of its axes takes as long as all arithmetic.
-        let mut desc = Self::zeros(data_type, sizes.len());
+        let mut desc = Self::unmeasured(data_type, zeros(sizes.len()), zeros(sizes.len()));
         if let Some((axis, size)) = first_that_does_not_fit(sizes, &mut desc.sizes) {
             return Err(natural("sizes", "one of the sizes", axis, size));
         }
@@ -135,11 +135,6 @@ impl BufferTensorDesc {
             };
         }
         Ok(())
-    }
-
-    #[inline]
-    fn zeros(data_type: DataType, rank: usize) -> Self {
-        Self::unmeasured(data_type, zeros(rank), zeros(rank))
     }
 
     #[inline]

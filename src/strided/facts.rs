@@ -85,12 +85,8 @@ impl BufferTensorDesc {
         }
     }
 
-    /// Whether every offset of the span is used by exactly one index. Unlike `is_contiguous` of other crates,
-    /// this does not require row-major order: a column-major tensor is packed too. To require both, look at
-    /// `packed` and `in_order` of the [`facts`](Self::facts).
-    ///
-    /// The test compares two numbers: if no offset is skipped, and there are as many indices as offsets in
-    /// the span, each offset is used exactly once.
+    /// Whether every offset of the span is used by exactly one index, in any order: a column-major tensor is
+    /// packed too. `is_contiguous` of other crates is `packed && in_order` of the [`facts`](Self::facts).
     #[must_use]
     pub fn is_packed(&self) -> bool {
         (self.element_count() == 0 || self.element_count() == self.span_elements().minus(self.base_offset()))

@@ -60,9 +60,8 @@ impl FromStr for IndexWidth {
 impl BufferTensorDesc {
     /// The narrowest integer for every offset of this tensor, the base offset included.
     ///
-    /// The width depends on the offsets and not on the number of elements. A small slice at the end of a
-    /// large buffer needs the wide type, but a large broadcast may not need it. Kernels that multiply offsets
-    /// by the size of an element need `byte_index_width` of an [`UploadReport`](crate::upload::UploadReport).
+    /// A small slice at the end of a large buffer needs the wide type. Kernels that multiply offsets by the
+    /// size of an element need `byte_index_width` of an [`UploadReport`](crate::upload::UploadReport).
     #[must_use]
     pub fn index_width(&self) -> IndexWidth {
         IndexWidth::for_elements(self.span_elements())

@@ -15,10 +15,8 @@ use super::integers::Integer;
 /// strides)) * element size, 4)`, or the product of the sizes if there are no strides. The padding after the
 /// last row is not included. Elements of 4-bit types are counted in bits, and only the result is rounded.
 ///
-/// DirectML's helper has an index sum of 32 bits, which wraps around. This function returns an error
-/// instead of a wrong number. Where the sum of the helper does not wrap, both functions agree to the byte.
-/// The rule that a tensor has at most 2³²−1 elements is checked by
-/// [`upload::validate`](crate::upload::validate) and not here.
+/// DirectML's helper has an index sum of 32 bits, which wraps around. Where it does not wrap, both functions
+/// agree to the byte; else this function returns an error instead of a wrong number.
 ///
 /// A base offset does not count here: it moves the offset at which the buffer is bound. The range that
 /// [`upload::validate`](crate::upload::validate) checks includes it.
@@ -64,10 +62,9 @@ impl BufferTensorDesc {
         end.saturating_sub(self.first_byte())
     }
 
-    /// The size of the binding, in bytes, if the binding begins at the first element. DirectML's structure
-    /// gets this size as `TotalTensorSizeInBytes`. The size is
-    /// [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up to a multiple of 4. If a total size was
-    /// set by hand, the size is the rest of that total.
+    /// The size of a binding that begins at the first element, in bytes: DirectML's `TotalTensorSizeInBytes`.
+    /// It is [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up to a multiple of 4, or the rest of
+    /// a total size that was set by hand.
     #[must_use]
     pub fn bound_size_in_bytes(&self) -> u64 {
         let rounded = self.exact_size_in_bytes().next_multiple_of(4);
@@ -79,18 +76,15 @@ impl BufferTensorDesc {
         exact(u64::try_from(checked::wide_product(base, self.data_type.bits()).div_euclid(8)).ok())
     }
 
-    /// The size of the smallest buffer for the tensor, in bytes, rounded up to a multiple of 4 by DirectML's
-    /// rule. The size counts from the start of the buffer, so the size of a slice includes the bytes before
-    /// its first element. [`bound_size_in_bytes`](Self::bound_size_in_bytes) does not include these bytes.
+    /// The size of the smallest buffer for the tensor, in bytes, rounded up to a multiple of 4. It counts
+    /// from the start of the buffer, so that of a slice includes the bytes before its first element.
     #[must_use]
     #[inline]
     pub fn min_size_in_bytes(&self) -> u64 {
         self.min_size
     }
 
-    /// The size of the buffer, in bytes: the minimum, unless a larger total was set. DirectML gets this size
-    /// for a tensor that begins at the start of its buffer. For a slice, it gets
-    /// [`bound_size_in_bytes`](Self::bound_size_in_bytes).
+    /// The size of the buffer, in bytes: the minimum, unless a larger total was set.
     #[must_use]
     pub fn total_tensor_size_in_bytes(&self) -> u64 {
         self.min_size.max(self.larger_total)

@@ -23,15 +23,6 @@ pub enum Side {
 }
 
 impl BufferTensorDesc {
-    fn same_elements(&self, axes: impl Iterator<Item = (u64, u64)>) -> Self {
-        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
-        axes.for_each(|(size, stride)| {
-            sizes.push(size);
-            strides.push(stride);
-        });
-        self.with_axes(sizes, strides)
-    }
-
     /// Returns a view with the axes in another order: axis `k` of the view is axis `axes[k]` of this tensor.
     ///
     /// **Post-condition** (`permute_moves_axes`): index `i` of the view has the offset of the index whose
@@ -151,9 +142,10 @@ impl BufferTensorDesc {
         // A scalar first becomes a packed tensor of sizes `[1]`.
         let scalar = (self.rank() == 0).then_some((1, 1));
         let ones = core::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
-        match side {
-            Side::Front => self.same_elements(ones.chain(scalar).chain(self.axes())),
-            Side::Back => self.same_elements(self.axes().chain(scalar).chain(ones)),
-        }
+        let (sizes, strides) = match side {
+            Side::Front => ones.chain(scalar).chain(self.axes()).unzip(),
+            Side::Back => self.axes().chain(scalar).chain(ones).unzip(),
+        };
+        self.with_axes(sizes, strides)
     }
 }

@@ -40,8 +40,7 @@ pub struct UploadReport {
     /// The number of bytes that are bound: `rounded_bytes`, or the total size that was set in the descriptor
     /// if that is more.
     pub total_bytes: u64,
-    /// The number of bytes that a CPU slice must have to fill the tensor. The number is not rounded up, so
-    /// that an upload reads nothing past the end of its source.
+    /// The number of bytes that a CPU slice must have to fill the tensor, not rounded up.
     pub cpu_bytes: u64,
     /// The bytes of the binding after the elements, which should be set to zero. The range counts from the
     /// start of the binding.
@@ -49,8 +48,7 @@ pub struct UploadReport {
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
     /// For an output, the number of bits between the start of the binding and the last element that hold no
-    /// element. If the tensor has its buffer to itself, these bits are padding. In a slice they belong to
-    /// other tensors. The number is 0 for inputs, for tensors without a buffer, and if indices share offsets.
+    /// element. The number is 0 for inputs, for tensors without a buffer, and if indices share offsets.
     pub gap_bits: u128,
     /// Whether the device may overwrite the bits between the elements of this output. This is an error for a
     /// part of a larger buffer, and one of the [`warnings`](Self::warnings) for any other tensor.

@@ -55,10 +55,9 @@ impl Suggestion {
 }
 
 /// Finds the nearest layout of a tensor that [`validate_description`] accepts, or `None` if the device
-/// accepts the tensor as it is. The new layout has the same sizes. It keeps the order of axes and the gaps
-/// between rows as far as the device allows, and its row pitch obeys the rules of the device. The new layout
-/// begins at the start of a buffer of its own. A layout without strides (tiles) becomes one with strides in
-/// the order of its axes.
+/// accepts the tensor as it is. The new layout keeps the sizes, and the order of axes and the gaps between
+/// rows as far as the device allows. It begins at the start of a buffer of its own. A layout without strides
+/// (tiles) becomes one with strides in the order of its axes.
 ///
 /// This function only changes strides. A type or a size that the device does not accept remains an error.
 ///
