@@ -14,6 +14,7 @@ use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
 use crate::describe::min_size_in_bytes;
+use crate::input::read_text;
 use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
 use crate::table::{counted, long_bytes, write_list};
 
@@ -50,7 +51,6 @@ enum RoleName {
     Output,
 }
 
-/// Reads the value of an option that is a number of bytes: `4096`, `4_194_304`, `4MiB`.
 fn bytes(text: &str) -> Result<u64, String> {
     tensor_layout::upload::read_size(text).map_err(|error| error.to_string())
 }
@@ -59,8 +59,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 /// what an API reports of a device, such as WebGPU's `adapter.limits`. An unknown name is wrong usage.
 pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
     if name.ends_with(".json") {
-        let text =
-            std::fs::read_to_string(name).map_err(|error| Stop::Unusable(format!("{name} cannot be read: {error}")))?;
+        let text = read_text(name.as_ref())?;
         return serde_json::from_str(&text).or_else(|error| {
             let refuse = |reason: String| Stop::Unusable(format!("{name} holds no limits: {reason}"));
             let Ok(reported) = serde_json::from_str::<serde_json::Map<String, Value>>(&text) else {
@@ -256,7 +255,6 @@ impl Answer {
     }
 }
 
-/// Says what a device writes at once, by its limits.
 fn written_in(limits: &DeviceLimits) -> String {
     let units = counted(limits.write_granularity, "byte");
     match (limits.writes_padding, limits.overwrites_units) {
@@ -334,7 +332,6 @@ pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&
     }
 }
 
-/// Describes the whole buffer as one row of elements, padding included.
 fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
     let data_type = match map.element_bits() {
         bits if bits == map.data_type().bits() => map.data_type(),

@@ -14,10 +14,10 @@ use crate::input::{Input, is_standard};
 use crate::new_file::{NewFile, folder_of};
 use crate::npy;
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
+use crate::parts::{Copies, Parts};
 use crate::pieces::{Pieces, progress_bar};
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, write_list};
-use crate::tables::Tables;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -78,7 +78,6 @@ pub(crate) struct Arguments {
     overwrite: bool,
 }
 
-/// The most bytes of memory in which plans are timed.
 const MOST_MEASURED: u64 = 4 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -91,14 +90,14 @@ enum UpperBits {
 pub(crate) struct Fill(pub(crate) Padding);
 
 impl Arguments {
-    /// Refuses what only a layout in one place has: a layout with a block table or of several parts follows.
-    fn refuse_in_parts(&self, transfers: bool) -> Result<(), Stop> {
+    /// Refuses what only a layout in one place has.
+    fn refuse_in_parts(&self, copies: &Copies) -> Result<(), Stop> {
         let given = [
             (self.from_fingerprint.is_some(), "--from-fingerprint"),
             (self.to_fingerprint.is_some(), "--to-fingerprint"),
             (self.measure, "--measure"),
             (self.notation.is_some(), "--as"),
-            (transfers, "--transfers"),
+            (self.transfers && matches!(copies, Copies::Named(..)), "--transfers"),
         ];
         given.into_iter().find(|(is_given, _)| *is_given).map_or(Ok(()), |(_, name)| {
             Err(Stop::Unusable(format!("{name} is for layouts in one place, and this one lies in several")))
@@ -218,19 +217,16 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
 }
 
 fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    if let Some(parts) = crate::parts::Parts::of(from, to) {
-        arguments.refuse_in_parts(arguments.transfers)?;
-        return parts.map_err(refused(&format!("{from} -> {to}")))?.run(arguments.files()?, arguments.explain, output);
-    }
-    if let Some(tables) = Tables::of(from, to) {
-        arguments.refuse_in_parts(false)?;
-        let tables = tables.map_err(refused(&format!("{from} -> {to}")))?;
+    let pair = format!("{from} -> {to}");
+    if let Some(parts) = Parts::of(from, to) {
+        let parts = parts.map_err(refused(&pair))?;
+        arguments.refuse_in_parts(&parts.copies)?;
         #[cfg(feature = "transfers")]
-        if arguments.transfers {
-            let plans: Vec<&Relayout> = tables.plans.iter().collect();
-            return crate::transfers::list(tables.texts(), &plans, arguments.loops, &arguments.limits, output);
+        if let (true, Copies::Runs(plans)) = (arguments.transfers, &parts.copies) {
+            let (texts, plans) = ([parts.from.as_str(), &parts.to], plans.iter().collect::<Vec<_>>());
+            return crate::transfers::list(texts, &plans, arguments.loops, &arguments.limits, output);
         }
-        return tables.run(arguments.files()?, output);
+        return parts.run(arguments.files()?, arguments.explain, output);
     }
     let side = |text: &str, other: &str| Side::of(text, other, arguments.notation).map_err(refused(text));
     let (from, to) = (side(from, to)?, side(to, from)?);
@@ -312,7 +308,6 @@ fn unsigned(layout: &AnyLayout) -> Result<IndexMap, Error> {
     }
 }
 
-/// Whether a new file with the name `target` would replace the input file.
 fn is_same_file(input: &Path, target: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     // If the name is a link, the new file replaces the link and not the file that it points to. So the link
@@ -380,19 +375,13 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
 
 /// Returns the position at which the elements of an input file begin. The file must have the layout `from`.
 fn elements_start(file: &Input, from: &Side, plan: &Relayout) -> Result<usize, Stop> {
-    let unfit = |sentence: String| Stop::Failed(format!("{} {sentence}", file.path().display()));
     if is_npy(file.path()) {
-        return npy_start(file, from).map_err(unfit);
+        return npy_start(file, from).map_err(|sentence| Stop::Failed(format!("{} {sentence}", file.path().display())));
     }
-    let (length, needed) = (u64::try_from(file.len()).unwrap_or(u64::MAX), plan.source_size_in_bytes());
+    let needed = plan.source_size_in_bytes();
     // A file of the rounded length is accepted too, because DirectML rounds the length of a buffer up to a
     // multiple of 4 bytes.
-    let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
-    if length != needed && length != rounded {
-        let (length, needed) = (long_bytes(length), long_bytes(needed));
-        return Err(unfit(format!("has {length}, but {} takes {needed}", from.text)));
-    }
-    Ok(0)
+    file.check_length(&[needed, needed.checked_next_multiple_of(4).unwrap_or(needed)], &from.text).map(|()| 0)
 }
 
 /// Returns the position at which the elements of a .npy file begin. The data must be as long as the header

@@ -40,20 +40,24 @@ pub(crate) fn check_svg(path: Option<&Path>) -> Result<(), Stop> {
     }
 }
 
+pub(crate) fn write_svg(path: &Path, svg: &str, output: &mut Output) -> Result<(), Stop> {
+    if is_standard(path) { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
+}
+
 fn draw(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let picture = picture(layout, arguments.at.as_deref()).map_err(refused(layout))?;
+    let object = |key: &str, value: &str| json!({ "type": "picture", "input": layout, key: value });
     match arguments.svg.as_deref() {
-        Some(path) if is_standard(path) => output.line(picture.to_svg().trim_end())?,
         Some(path) => {
-            NewFile::write(path, picture.to_svg().as_bytes())?;
-            if output.is_json() {
-                output.line(json!({ "type": "picture", "input": layout, "svg": path.to_string_lossy() }))?;
+            write_svg(path, &picture.to_svg(), output)?;
+            if output.is_json() && !is_standard(path) {
+                output.line(object("svg", &path.to_string_lossy()))?;
             }
         }
-        None if output.is_json() => {
-            output.line(json!({ "type": "picture", "input": layout, "text": picture.to_string() }))?;
+        None => {
+            let text = picture.to_string();
+            return output.answer(|| object("text", &text), || text.trim_end());
         }
-        None => output.line(picture.to_string().trim_end())?,
     }
     Ok(Verdict::Well)
 }

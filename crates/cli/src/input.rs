@@ -13,6 +13,7 @@
 //!   (SIGBUS), which leaves nothing behind.
 #![allow(unsafe_code, reason = "mapping a file takes a promise that the compiler cannot check")]
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Deref;
@@ -23,11 +24,19 @@ use memmap2::Mmap;
 use tempfile::{SpooledData, SpooledTempFile};
 
 use crate::output::Stop;
-use crate::table::short_bytes;
+use crate::table::{long_bytes, short_bytes};
 
-/// Whether the path is `-`, which stands for standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+pub(crate) fn unreadable(path: &Path, error: &dyn Display) -> Stop {
+    Stop::Unusable(format!("{} cannot be read: {error}", path.display()))
+}
+
+/// Reads a short file of text whole.
+pub(crate) fn read_text(path: &Path) -> Result<String, Stop> {
+    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))
 }
 
 /// The bytes of a file. Pipes and other files that cannot be mapped are read.
@@ -77,29 +86,41 @@ type State = (Option<u64>, Option<SystemTime>);
 
 impl Input {
     pub(crate) fn open(path: &Path) -> Result<Input, Stop> {
-        let unreadable = |error: io::Error| Stop::Unusable(format!("{} cannot be read: {error}", path.display()));
-        let path = path.to_owned();
+        let unreadable = |error: io::Error| unreadable(path, &error);
         let mut bytes = Vec::new();
-        if is_standard(&path) {
+        if is_standard(path) {
             return match io::stdin().lock().read_to_end(&mut bytes) {
-                Ok(_) => Ok(Input { path, bytes: Bytes::Read(bytes), mapped: None }),
+                Ok(_) => Ok(Input { path: path.to_owned(), bytes: Bytes::Read(bytes), mapped: None }),
                 Err(error) => Err(Stop::Unusable(format!("standard input cannot be read: {error}"))),
             };
         }
-        let mut file = File::open(&path).map_err(unreadable)?;
+        let mut file = File::open(path).map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if metadata.is_file() {
             // SAFETY: the head of this module says why no bytes change that matter.
             if let Ok(map) = unsafe { Mmap::map(&file) } {
-                return Ok(Input { path, bytes: Bytes::Mapped(map), mapped: Some((file, state(Some(metadata)))) });
+                let mapped = Some((file, state(Some(metadata))));
+                return Ok(Input { path: path.to_owned(), bytes: Bytes::Mapped(map), mapped });
             }
         }
         file.read_to_end(&mut bytes).map_err(unreadable)?;
-        Ok(Input { path, bytes: Bytes::Read(bytes), mapped: None })
+        Ok(Input { path: path.to_owned(), bytes: Bytes::Read(bytes), mapped: None })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Checks that the file has one of these lengths, of which the first is that of the layout.
+    pub(crate) fn check_length(&self, lengths: &[u64], layout: &str) -> Result<(), Stop> {
+        let length = u64::try_from(self.len()).unwrap_or(u64::MAX);
+        match lengths {
+            [needed, ..] if !lengths.contains(&length) => {
+                let (path, length, needed) = (self.path.display(), long_bytes(length), long_bytes(*needed));
+                Err(Stop::Failed(format!("{path} has {length}, but {layout} takes {needed}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns an error if another program changed the file after it was opened. It must be called before a

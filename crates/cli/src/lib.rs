@@ -24,7 +24,6 @@ mod same;
 #[cfg(feature = "shader")]
 mod shader;
 mod table;
-mod tables;
 mod texture;
 #[cfg(feature = "transfers")]
 mod transfers;

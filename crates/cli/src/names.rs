@@ -7,7 +7,7 @@ use tensor_layout_text::kv::{KvCache, Order, Recognised, orders, recognise};
 use tensor_layout_text::named::{Row, rows};
 
 use crate::output::{Output, Stop, Verdict, joined, refused};
-use crate::table::Table;
+use crate::table::{Table, each_once};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -22,7 +22,6 @@ pub(crate) struct Arguments {
     known: Option<String>,
 }
 
-/// Prints the caches that a tensor may be.
 fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Stop> {
     let size = |text: &'_ str| {
         let (name, size) = text.split_once('=')?;
@@ -103,12 +102,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let mut table = Table::new("name|axes|?types|memory");
     for forms in &names {
         let all = |cell: fn(&Row) -> String| {
-            let mut cells: Vec<String> = Vec::new();
-            for text in forms.iter().map(|form| cell(form)) {
-                if !cells.contains(&text) {
-                    cells.push(text);
-                }
-            }
+            let cells = each_once(forms.iter().map(|form| cell(form)));
             match cells.len() {
                 0..=2 => cells.join(" or "),
                 many => format!("{} or {} others", cells[0], many - 1),

@@ -140,7 +140,6 @@ impl Header {
         raw.to_bytes().map_err(|error| Error::not_expressible(".npy file", error.to_string()))
     }
 
-    /// Returns the layout of the file, which is packed in the order that the header states.
     pub(crate) fn layout(&self) -> Result<BufferTensorDesc, Error> {
         if !self.fortran_order {
             return BufferTensorDesc::packed(self.data_type, &self.sizes);

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, Error, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::named::{LayoutPart, NamedLayout};
 
@@ -31,12 +31,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let what = if arguments.inverse { "an offset" } else { "an index" };
     let one = |layout: &str, place: &str, output: &mut Output| {
         let answer = Answer::of(layout, place, arguments.inverse).map_err(refused(layout))?;
-        if output.is_json() {
-            output.line(answer.object(layout, arguments.explain))?;
-        } else {
-            output.line(answer.text(arguments))?;
-        }
-        Ok(Verdict::Well)
+        output.answer(|| answer.object(layout, arguments.explain), || answer.text(arguments))
     };
     match (arguments.layout.as_str(), &arguments.place) {
         ("-", None) => each_line(output, |line, output| {
@@ -52,42 +47,31 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 /// A layout as one or more parts. Only some named layouts have several parts.
 struct Layout {
     text: String,
+    /// The layout, if it is one part.
+    whole: Option<AnyLayout>,
     sizes: Vec<u64>,
-    parts: Vec<Part>,
+    parts: Vec<LayoutPart>,
     /// The packed tensor of blocks whose bytes are laid out. Indices then count values.
     blocks: Option<BlockTensorDesc>,
-}
-
-/// A part of a layout: a slice of the tensor, and the layout of its elements.
-struct Part {
-    layout: AnyLayout,
-    map: IndexMap,
-    /// The slice of each axis. The list is empty if the part is the whole tensor.
-    slices: Vec<Slice>,
 }
 
 impl Layout {
     fn read(text: &str) -> Result<Layout, Error> {
         let error = match text.parse::<Notated>().and_then(|layout| Ok((layout.to_index_map()?, layout))) {
             Ok((map, layout)) => {
-                let (text, sizes) = (layout.to_string(), map.sizes().to_vec());
-                let part = Part { layout: layout.layout().clone(), map, slices: Vec::new() };
-                let blocks = layout.blocks().cloned();
-                return Ok(Layout { text, sizes, parts: vec![part], blocks });
+                let (text, sizes, blocks) = (layout.to_string(), map.sizes().to_vec(), layout.blocks().cloned());
+                let whole = Some(layout.layout().clone());
+                return Ok(Layout { text, whole, sizes, parts: vec![LayoutPart::whole(map)], blocks });
             }
             Err(error) => error,
         };
         let named = text.parse::<NamedLayout>().ok().filter(|named| named.parts.len() > 1).ok_or(error)?;
-        let sizes = named.sizes().to_vec();
-        let text = named.to_string();
-        let part = |part: LayoutPart| Part { layout: part.map.clone().into(), map: part.map, slices: part.slices };
-        let blocks = named.blocks().cloned();
-        Ok(Layout { text, sizes, parts: named.parts.into_iter().map(part).collect(), blocks })
+        let (text, sizes, blocks) = (named.to_string(), named.sizes().to_vec(), named.blocks().cloned());
+        Ok(Layout { text, whole: None, sizes, parts: named.parts, blocks })
     }
 
-    /// Returns the part that holds an index: the number of the part, the part, and the index inside it.
-    fn part(&self, index: &[u64]) -> Option<(usize, &Part, Vec<u64>)> {
-        self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(index)?)))
+    fn part(&self, index: &[u64]) -> Option<(usize, &LayoutPart, Vec<u64>)> {
+        self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, inside(part, index)?)))
     }
 
     /// Returns the index of the first byte of a value of a tensor of blocks, and says where its bits are. Any
@@ -109,7 +93,6 @@ impl Layout {
         Ok((index, Some(values)))
     }
 
-    /// Returns the values of which a byte of a tensor of blocks has bits, in words.
     fn values_at(&self, index: &[u64]) -> Option<String> {
         let (of, [outer @ .., block, byte]) = (self.blocks.as_ref()?.block_type(), index) else { return None };
         let first = block.saturating_mul(of.values());
@@ -126,11 +109,12 @@ impl Layout {
     }
 
     fn offset(&self, index: &[u64]) -> Result<u64, Error> {
-        match self.part(index) {
-            Some((_, part, inside)) => part.map.offset(&inside),
+        match (self.part(index), self.parts.as_slice()) {
+            (Some((_, part, inside)), _) => part.map.offset(&inside),
+            (None, [part]) => part.map.offset(index),
             // No part holds the index. An array with these sizes returns the error that says on which axis
             // the index is out of range.
-            None => BufferTensorDesc::packed(DataType::U8, &self.sizes)?.to_index_map()?.offset(index),
+            _ => BufferTensorDesc::packed(DataType::U8, &self.sizes)?.to_index_map()?.offset(index),
         }
     }
 
@@ -138,7 +122,8 @@ impl Layout {
         let is_single = self.parts.len() == 1;
         for part in self.parts.iter().filter(|part| is_single || offset < part.map.physical_elements()) {
             if let Some(inside) = part.map.inverse(offset)? {
-                return Ok(Some(part.outside(&inside)));
+                let place = |(&i, slice): (&u64, &Slice)| slice.start.saturating_add(i.saturating_mul(slice.step));
+                return Ok(Some(inside.iter().zip(&part.slices).map(place).collect()));
             }
         }
         Ok(None)
@@ -155,34 +140,21 @@ impl Layout {
             slices.join(","),
             write_list(&inside)
         );
-        let steps = tensor_layout_text::offset_steps(&part.layout, &inside).unwrap_or_default();
-        Some(head).filter(|_| self.parts.len() > 1).into_iter().chain(steps).collect()
+        let layout = self.whole.clone().unwrap_or_else(|| part.map.clone().into());
+        let steps = tensor_layout_text::offset_steps(&layout, &inside).unwrap_or_default();
+        Some(head).filter(|_| self.whole.is_none()).into_iter().chain(steps).collect()
     }
 }
 
-impl Part {
-    /// Converts an index of the tensor to an index of the part. `None` if the part does not hold it.
-    fn inside(&self, index: &[u64]) -> Option<Vec<u64>> {
-        if self.slices.is_empty() {
-            return Some(index.to_vec());
-        }
-        let place = |(&i, (slice, &size)): (&u64, (&Slice, &u64))| {
-            let from_start = i.checked_sub(slice.start)?;
-            let is_taken = from_start.checked_rem(slice.step) == Some(0);
-            from_start.checked_div(slice.step).filter(|&place| is_taken && place < size)
-        };
-        let inside =
-            index.iter().zip(self.slices.iter().zip(self.map.sizes())).map(place).collect::<Option<Vec<u64>>>();
-        inside.filter(|_| index.len() == self.slices.len())
-    }
-
-    fn outside(&self, inside: &[u64]) -> Vec<u64> {
-        if self.slices.is_empty() {
-            return inside.to_vec();
-        }
-        let place = |(&i, slice): (&u64, &Slice)| slice.start.saturating_add(i.saturating_mul(slice.step));
-        inside.iter().zip(&self.slices).map(place).collect()
-    }
+/// Converts an index of the tensor to an index of the part. `None` if the part does not hold it.
+fn inside(part: &LayoutPart, index: &[u64]) -> Option<Vec<u64>> {
+    let place = |(&i, (slice, &size)): (&u64, (&Slice, &u64))| {
+        let from_start = i.checked_sub(slice.start)?;
+        let is_taken = from_start.checked_rem(slice.step) == Some(0);
+        from_start.checked_div(slice.step).filter(|&place| is_taken && place < size)
+    };
+    let axes = part.slices.iter().zip(part.map.sizes());
+    index.iter().zip(axes).map(place).collect::<Option<Vec<u64>>>().filter(|_| index.len() == part.slices.len())
 }
 
 struct Answer {

@@ -20,7 +20,6 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict of two commands together, which is well if both are well.
     pub(crate) fn and(self, other: Verdict) -> Verdict {
         if self == Verdict::Well { other } else { self }
     }
@@ -58,7 +57,6 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Returns a JSON object with the keys of another one after its own.
 pub(crate) fn joined(mut object: Value, more: Value) -> Value {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);
@@ -87,7 +85,6 @@ impl<'w> Output<'w> {
         Output { json: false, input_line: 0, data_type: None, out, err }
     }
 
-    /// Sets whether JSON objects are printed from now on, instead of lines for people.
     pub(crate) fn set_json(&mut self, json: bool) {
         self.json = json;
     }
@@ -102,6 +99,15 @@ impl<'w> Output<'w> {
 
     pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<(), Stop> {
         Ok(writeln!(self.out, "{line}")?)
+    }
+
+    /// Prints an answer: the object with `--json`, and otherwise the text.
+    pub(crate) fn answer<T: fmt::Display>(
+        &mut self,
+        object: impl FnOnce() -> Value,
+        text: impl FnOnce() -> T,
+    ) -> Result<Verdict, Stop> {
+        if self.json { self.line(object()) } else { self.line(text()) }.map(|()| Verdict::Well)
     }
 
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> Result<(), Stop> {
@@ -217,7 +223,6 @@ pub(crate) fn each_line(
     }
 }
 
-/// Calls `handle` for a layout, or for every line of standard input if the layout is `-`.
 pub(crate) fn each_layout(
     layout: &str,
     output: &mut Output,
@@ -226,7 +231,6 @@ pub(crate) fn each_layout(
     if layout == "-" { each_line(output, handle) } else { handle(layout, output) }
 }
 
-/// Returns a text with the type in front, if it is a layout without one.
 pub(crate) fn with_type<'a>(text: &'a str, data_type: &str) -> Cow<'a, str> {
     if lacks_type(text) { format!("{data_type} {text}").into() } else { text.into() }
 }
@@ -277,12 +281,10 @@ pub(crate) fn attach(colours: Colours) {
     COLOURED_ERRORS.store(decide(stderr().is_terminal()), Relaxed);
 }
 
-/// Returns the text in this style, or as it is if standard output has no colours.
 pub(crate) fn painted(text: &str, ink: Ink) -> String {
     if COLOURED_OUTPUT.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
 }
 
-/// Returns the text in this style, or as it is if standard error has no colours.
 fn painted_error(text: &str, ink: Ink) -> String {
     if COLOURED_ERRORS.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
 }

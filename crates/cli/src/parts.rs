@@ -1,22 +1,33 @@
-//! `convert` to and from named layouts of several parts, such as a repacked tensor of blocks.
+//! `convert` to and from layouts in several places: a named layout of several parts, such as a repacked
+//! tensor of blocks, or a cache with a block table.
 
 use std::path::Path;
 
 use serde_json::json;
+use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, ToIndexMap};
 use tensor_layout_text::Notated;
-use tensor_layout_text::named::{NamedLayout, PartsCopy};
+use tensor_layout_text::kv::{KvCache, pairs};
+use tensor_layout_text::named::{LayoutPart, NamedLayout, PartsCopy, full_name};
 
 use crate::input::{Input, zeroed};
 use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict, refused};
+use crate::rule::layout_or_rule;
 use crate::table::long_bytes;
 
+/// A copy between two layouts of which at least one is in several places.
 pub(crate) struct Parts {
-    from: String,
-    to: String,
-    copy: PartsCopy,
-    named: NamedLayout,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    bytes: [u64; 2],
+    pub(crate) copies: Copies,
+}
+
+pub(crate) enum Copies {
+    Named(PartsCopy, NamedLayout),
+    /// A copy for each run of blocks that is one run on both sides.
+    Runs(Vec<Relayout>),
 }
 
 /// Returns a named layout of several parts. A name alone takes the type and the sizes of the other side.
@@ -32,7 +43,7 @@ fn named(text: &str, other: &str) -> Option<Result<NamedLayout, Error>> {
             }
         }
     });
-    let is_known = tensor_layout_text::named::full_name(text.split(':').next()?).is_ok();
+    let is_known = full_name(text.split(':').next()?).is_ok();
     match named {
         Ok(named) => (named.parts.len() > 1).then_some(Ok(named)),
         // A name of block rows, whose error says what they need.
@@ -43,35 +54,63 @@ fn named(text: &str, other: &str) -> Option<Result<NamedLayout, Error>> {
     }
 }
 
+fn cache(text: &str) -> Option<KvCache> {
+    text.parse::<KvCache>().ok().filter(|cache| cache.parts().len() > 1)
+}
+
 impl Parts {
-    /// Returns the copy between two layouts of which one has several parts.
+    /// Returns the copy between two layouts. `None` if both are in one place.
     pub(crate) fn of(from: &str, to: &str) -> Option<Result<Parts, Error>> {
-        let (source, destination) = (named(from, to), named(to, from));
-        let copy = |named: NamedLayout, other: &str, is_source: bool| {
-            let plain: Notated = other.parse()?;
-            // Blocks of another type may have as many bytes.
-            if let (Some(expected), Some(found)) = (named.blocks(), plain.blocks()) {
-                let (expected, found) = (expected.block_type().to_string(), found.block_type().to_string());
-                if expected != found {
-                    return Err(Error::data_type_mismatch(expected, found));
-                }
-            }
-            let copy = if is_source { named.copy_to(&plain) } else { named.copy_from(&plain) }?;
-            let mut texts = [named.to_string(), plain.to_string()];
-            texts.rotate_left(usize::from(!is_source));
-            let [from, to] = texts;
-            Ok(Parts { from, to, copy, named })
-        };
-        match (source, destination) {
-            (None, None) => None,
+        match (named(from, to), named(to, from)) {
+            (None, None) => cache(from).or(cache(to)).map(|_| Parts::runs(from, to)),
             (Some(Err(error)), _) | (_, Some(Err(error))) => Some(Err(error)),
             (Some(Ok(_)), Some(Ok(named))) => {
                 let reason =
                     format!("both sides have several parts: convert to a plain layout first, then to {}", named.name());
                 Some(Err(Error::not_expressible("copy", reason)))
             }
-            (Some(Ok(named)), None) => Some(copy(named, to, true)),
-            (None, Some(Ok(named))) => Some(copy(named, from, false)),
+            (Some(Ok(named)), None) => Some(Parts::named(named, to, true)),
+            (None, Some(Ok(named))) => Some(Parts::named(named, from, false)),
+        }
+    }
+
+    fn named(named: NamedLayout, other: &str, is_source: bool) -> Result<Parts, Error> {
+        let plain: Notated = other.parse()?;
+        // Blocks of another type may have as many bytes.
+        if let (Some(expected), Some(found)) = (named.blocks(), plain.blocks()) {
+            let (expected, found) = (expected.block_type().to_string(), found.block_type().to_string());
+            if expected != found {
+                return Err(Error::data_type_mismatch(expected, found));
+            }
+        }
+        let copy = if is_source { named.copy_to(&plain) } else { named.copy_from(&plain) }?;
+        let mut texts = [named.to_string(), plain.to_string()];
+        texts.rotate_left(usize::from(!is_source));
+        let [from, to] = texts;
+        let bytes = [copy.source_size_in_bytes(), copy.destination_size_in_bytes()];
+        Ok(Parts { from, to, bytes, copies: Copies::Named(copy, named) })
+    }
+
+    fn runs(from: &str, to: &str) -> Result<Parts, Error> {
+        let side = |text: &str, other: &str| -> Result<_, Error> {
+            if let Some(cache) = cache(text) {
+                return Ok((cache.to_string(), cache.parts().to_vec()));
+            }
+            let layout = layout_or_rule(text, other)?;
+            Ok((layout.to_string(), vec![LayoutPart::whole(layout.to_index_map()?)]))
+        };
+        let ((from, source), (to, destination)) = (side(from, to)?, side(to, from)?);
+        let plans = pairs(&source, &destination)?;
+        let plans: Result<_, Error> = plans.iter().map(|(from, to)| Relayout::new(from, to)).collect();
+        let bytes = [source, destination]
+            .map(|parts| parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0));
+        Ok(Parts { from, to, bytes, copies: Copies::Runs(plans?) })
+    }
+
+    fn convert(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        match &self.copies {
+            Copies::Named(copy, _) => copy.run(source, destination),
+            Copies::Runs(plans) => plans.iter().try_for_each(|plan| plan.run(source, &mut *destination)),
         }
     }
 
@@ -81,38 +120,40 @@ impl Parts {
         explain: bool,
         output: &mut Output,
     ) -> Result<Verdict, Stop> {
-        let (needs, bytes) = (self.copy.source_size_in_bytes(), self.copy.destination_size_in_bytes());
-        let flip = self.named.row.flip;
+        let Parts { from, to, bytes: [needs, bytes], copies } = &self;
         if let Some((input, target)) = files {
             let file = Input::open(input)?;
-            let length = u64::try_from(file.len()).unwrap_or(u64::MAX);
-            if length != needs {
-                let (path, length, needs) = (input.display(), long_bytes(length), long_bytes(needs));
-                return Err(Stop::Failed(format!("{path} has {length}, but {} takes {needs}", self.from)));
-            }
-            let mut converted = zeroed(bytes)?;
-            self.copy.run(&file, &mut converted).map_err(refused(&self.from))?;
+            file.check_length(&[*needs], from)?;
+            let mut converted = zeroed(*bytes)?;
+            self.convert(&file, &mut converted).map_err(refused(from))?;
             file.check_unchanged()?;
             drop(file);
             NewFile::write(target, &converted)?;
         }
-        if output.is_json() {
-            let object = json!({
-                "type": "copy", "from": self.from, "to": self.to, "source_bytes": needs, "destination_bytes": bytes,
-                "parts": self.named.parts.len(), "flipped_bits": flip,
-            });
-            output.line(object)?;
-            return Ok(Verdict::Well);
-        }
-        if explain {
-            output.line(format_args!("from {}\nto   {}", self.from, self.to))?;
-            output.line(format_args!("{} parts, {} in all", self.named.parts.len(), long_bytes(bytes)))?;
-            if flip != 0 {
-                output.line(format_args!("{flip:#04x} is flipped in every byte of the last part"))?;
+        let mut object =
+            json!({ "type": "copy", "from": from, "to": to, "source_bytes": needs, "destination_bytes": bytes });
+        let mut lines = vec![format!("from {from}\nto   {to}")];
+        match copies {
+            Copies::Named(_, named) => {
+                let (parts, flip) = (named.parts.len(), named.row.flip);
+                object["parts"] = parts.into();
+                object["flipped_bits"] = flip.into();
+                lines.push(format!("{parts} parts, {} in all", long_bytes(*bytes)));
+                if flip != 0 {
+                    lines.push(format!("{flip:#04x} is flipped in every byte of the last part"));
+                }
+                lines.retain(|_| explain);
+                lines.extend(files.map(|(_, target)| format!("{}: {} of {to}", target.display(), long_bytes(*bytes))));
+            }
+            Copies::Runs(plans) => {
+                object["parts"] = plans.len().into();
+                lines.push(format!("{} copies, one for each run of blocks", plans.len()));
             }
         }
-        if let Some((_, target)) = files {
-            output.line(format_args!("{}: {} of {}", target.display(), long_bytes(bytes), self.to))?;
+        if output.is_json() {
+            output.line(object)?
+        } else {
+            output.lines(lines)?
         }
         Ok(Verdict::Well)
     }

@@ -13,7 +13,6 @@ use crate::output::Stop;
 /// it in memory.
 pub(crate) const PIECE: u64 = 64 << 20;
 
-/// A copy that is divided into pieces, in the order of its output.
 pub(crate) struct Pieces(Vec<Piece>);
 
 impl Pieces {

@@ -62,7 +62,6 @@ pub(crate) fn permuted(axes: &str, reversed: &[usize], rank: usize) -> Vec<usize
     axes.enumerate().filter(|(_, axis)| reversed.contains(axis)).map(|(place, _)| place).collect()
 }
 
-/// Returns the offset of index 0 of all axes, in elements.
 pub(crate) fn first(map: &IndexMap, reversed: &[usize]) -> Option<u64> {
     let last = |(axis, &size): (usize, &u64)| if reversed.contains(&axis) { size.saturating_sub(1) } else { 0 };
     let index: Vec<u64> = map.sizes().iter().enumerate().map(last).collect();

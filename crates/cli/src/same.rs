@@ -41,15 +41,12 @@ fn one(first: &str, second: &str, output: &mut Output) -> Result<Verdict, Stop> 
         Some(reason) => Answer { same: false, index: None, reason: Some(reason) },
         None => compare((&first, &one), (&second, &other)).map_err(refused(""))?,
     };
-    if output.is_json() {
-        let Answer { same, index, reason } = &answer;
-        output.line(json!({ "type": "same", "same": same, "index": index, "reason": reason }))?;
-    } else {
-        output.line(match answer.reason {
-            None => format!("{} every element is stored at the same offset", painted("yes:", Ink::Green)),
-            Some(reason) => format!("{} {reason}", painted("no:", Ink::Red)),
-        })?;
-    }
+    let Answer { same, index, reason } = &answer;
+    let object = || json!({ "type": "same", "same": same, "index": index, "reason": reason });
+    output.answer(object, || match reason {
+        None => format!("{} every element is stored at the same offset", painted("yes:", Ink::Green)),
+        Some(reason) => format!("{} {reason}", painted("no:", Ink::Red)),
+    })?;
     Ok(Verdict::well_if(answer.same))
 }
 

@@ -48,12 +48,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
     let layout = arguments.layout.as_deref().unwrap_or_default();
     let text = text(arguments, layout).map_err(refused(layout))?;
-    if output.is_json() {
-        output.line(json!({ "type": "shader", "input": layout, arguments.program.target.name(): text }))?;
-    } else {
-        output.line(text.trim_end())?;
-    }
-    Ok(Verdict::Well)
+    let object = || json!({ "type": "shader", "input": layout, arguments.program.target.name(): text });
+    output.answer(object, || text.trim_end())
 }
 
 fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
@@ -145,19 +141,15 @@ impl ProgramArguments {
             }
         }
         let text = self.text(&program).map_err(refused(&pair))?;
-        if output.is_json() {
-            output.line(json!({
+        let object = || {
+            json!({
                 "type": "program", "from": from, "to": to, "form": program.form().name(),
                 "target": self.target.name(), "text": text,
-            }))?;
-        } else {
-            output.line(text.trim_end())?;
-        }
-        Ok(Verdict::Well)
+            })
+        };
+        output.answer(object, || text.trim_end())
     }
 
-    /// Returns the program as one text. WGSL and CUDA have all shaders in one module; other languages have
-    /// one shader after the other.
     fn text(&self, program: &Program) -> Result<String, Error> {
         let mut text = String::new();
         for line in program.explain().lines() {

@@ -120,6 +120,17 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
+/// Returns every text once, in the order of the first places.
+pub(crate) fn each_once<T: PartialEq>(texts: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    for text in texts {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
+}
+
 /// Returns the name with `*` for each number in it: `layers.*.weight`.
 pub(crate) fn pattern(name: &str) -> String {
     let mut text = String::new();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout_text::texture::{Format, Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
 
+use crate::input::{read_text, unreadable};
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, long_bytes};
 
@@ -65,7 +66,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
-/// Writes the sides of an extent: `64x64`, `64x64x64`.
 fn sides([width, height, depth]: [u64; 3]) -> String {
     let depth = if depth > 1 { format!("x{depth}") } else { String::new() };
     format!("{width}x{height}{depth}")
@@ -93,11 +93,8 @@ fn api(arguments: &Arguments) -> Result<(String, TextureApi), Stop> {
         api = api.with(field, value).map_err(unusable)?;
     }
     if is_file {
-        let text = std::fs::read_to_string(limits).map_err(|error| error.to_string());
-        let numbers = text.and_then(|text| {
-            serde_json::from_str::<serde_json::Map<String, Value>>(&text).map_err(|error| error.to_string())
-        });
-        let numbers = numbers.map_err(|error| Stop::Unusable(format!("{limits} cannot be read: {error}")))?;
+        let numbers = serde_json::from_str::<serde_json::Map<String, Value>>(&read_text(limits.as_ref())?);
+        let numbers = numbers.map_err(|error| unreadable(limits.as_ref(), &error))?;
         for (field, number) in numbers {
             api = api.with(&field, &number.to_string()).unwrap_or(api);
         }

@@ -9,7 +9,6 @@ use tensor_layout_transfers::{Change, Executor, Fewer, Loop, Summary, Transfer, 
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, counted, long_bytes};
 
-/// The most transfers that are printed for people.
 const SHOWN: usize = 8;
 
 /// The most runs that are visited to count a list that is not printed whole.
@@ -105,7 +104,6 @@ fn loops_name(loops: Option<usize>) -> String {
     loops.map_or("any".into(), |loops| loops.to_string())
 }
 
-/// The shortest text of a layout.
 fn text(map: &IndexMap) -> String {
     let strided = || BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&map.strides()?)).ok();
     strided()

@@ -89,7 +89,6 @@ impl Description {
         u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
     }
 
-    /// The class of the layout, or `divided` if it has no single buffer.
     pub(super) fn class(&self) -> String {
         self.map.as_ref().map_or_else(|_| "divided".into(), |mapped| mapped.map.class().to_string())
     }
@@ -315,7 +314,6 @@ impl Description {
     }
 }
 
-/// Says what a tensor of blocks holds and where the bits of its values are.
 fn blocks_in_words(blocks: &BlockTensorDesc) -> Vec<String> {
     let (of, sizes) = (blocks.block_type(), blocks.sizes());
     let (axis, bits) = (sizes.len().saturating_sub(1), of.bytes() as f64 * 8.0 / of.values() as f64);
@@ -352,7 +350,6 @@ pub(crate) fn bits_in_words(bits: &Range<u64>) -> String {
     }
 }
 
-/// Returns the reason of an error, without the subject of its sentence.
 fn reason(error: &Error) -> String {
     if error.code() == "not_expressible" { error.found().to_owned() } else { error.to_string() }
 }

@@ -106,14 +106,12 @@ fn describe(
     (only, with_names): (Option<Notation>, bool),
     json: bool,
 ) -> Result<String, Error> {
-    let one_notation = |written: String| {
-        let object = || {
-            json!({
-                "type": "text", "input": text, "as": only.map(|only| only.to_string()),
-                "text": written,
-            })
-        };
-        if json { object().to_string() } else { written.clone() }
+    let one_notation = |written: String| match json {
+        true => {
+            let only = only.map(|only| only.to_string());
+            json!({ "type": "text", "input": text, "as": only, "text": written }).to_string()
+        }
+        false => written,
     };
     match (input, only) {
         (Input::Layout(layout, _), Some(notation)) => layout.text_in(notation).map(one_notation),

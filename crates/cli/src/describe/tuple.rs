@@ -11,7 +11,6 @@ use super::array::Description;
 /// The size of a pointer in the table of a tuple, in bytes, on the 64-bit backends of XLA.
 const POINTER_BYTES: u64 = 8;
 
-/// What `describe` prints about a shape that is not a single array.
 pub(super) struct TupleDescription<'a> {
     shape: &'a Shape,
     /// The elements that are not tuples, in the order of the text.
@@ -19,7 +18,11 @@ pub(super) struct TupleDescription<'a> {
     /// The index of each tuple, with its number of elements. The table of its pointers is a buffer of its
     /// own.
     tables: Vec<(Vec<usize>, u64)>,
-    sums: Sums,
+    logical_elements: u64,
+    physical_elements: u64,
+    logical_bytes: u64,
+    physical_bytes: u64,
+    table_bytes: u64,
 }
 
 struct Element<'a> {
@@ -29,32 +32,9 @@ struct Element<'a> {
     array: Option<Description>,
 }
 
-#[derive(Default)]
-struct Sums {
-    logical_elements: u64,
-    physical_elements: u64,
-    logical_bytes: u64,
-    physical_bytes: u64,
-    table_bytes: u64,
-}
-
-impl Sums {
-    fn add(&mut self, array: &Description) -> Result<(), Error> {
-        let overflow = || Error::overflow("the size of the tuple in bytes", 64);
-        let add = |sum: &mut u64, value: u64| {
-            *sum = sum.checked_add(value).ok_or_else(overflow)?;
-            Ok(())
-        };
-        add(&mut self.logical_elements, array.logical_elements)?;
-        add(&mut self.physical_elements, array.physical_elements)?;
-        add(&mut self.logical_bytes, array.logical_size_in_bytes())?;
-        add(&mut self.physical_bytes, array.physical_size_in_bytes)
-    }
-}
-
 impl<'a> TupleDescription<'a> {
     pub(super) fn of(shape: &'a Shape) -> Result<TupleDescription<'a>, Error> {
-        let (mut elements, mut tables, mut sums) = (Vec::new(), Vec::new(), Sums::default());
+        let (mut elements, mut tables) = (Vec::<Element<'_>>::new(), Vec::new());
         // The shapes that are still to be visited. The next shape is on top.
         let mut stack = vec![(Vec::new(), shape)];
         while let Some((path, shape)) = stack.pop() {
@@ -65,9 +45,7 @@ impl<'a> TupleDescription<'a> {
                         path.push(index);
                         stack.push((path, element));
                     }
-                    let count = u64::try_from(inner.len()).unwrap_or(u64::MAX);
-                    sums.table_bytes = sums.table_bytes.saturating_add(count.saturating_mul(POINTER_BYTES));
-                    tables.push((path, count));
+                    tables.push((path, u64::try_from(inner.len()).unwrap_or(u64::MAX)));
                 }
                 _ => {
                     let array = match shape {
@@ -76,14 +54,31 @@ impl<'a> TupleDescription<'a> {
                         }
                         _ => None,
                     };
-                    if let Some(array) = &array {
-                        sums.add(array)?;
-                    }
                     elements.push(Element { path, shape, array });
                 }
             }
         }
-        Ok(TupleDescription { shape, elements, tables, sums })
+        let sum = |value: fn(&Description) -> u64| {
+            let mut values = elements.iter().filter_map(|element| element.array.as_ref()).map(value);
+            let sum = values.try_fold(0_u64, u64::checked_add);
+            sum.ok_or_else(|| Error::overflow("the size of the tuple in bytes", 64))
+        };
+        let (logical_elements, physical_elements) =
+            (sum(|array| array.logical_elements)?, sum(|array| array.physical_elements)?);
+        let (logical_bytes, physical_bytes) =
+            (sum(Description::logical_size_in_bytes)?, sum(|array| array.physical_size_in_bytes)?);
+        let pointers = tables.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
+        let table_bytes = pointers.saturating_mul(POINTER_BYTES);
+        Ok(TupleDescription {
+            shape,
+            elements,
+            tables,
+            logical_elements,
+            physical_elements,
+            logical_bytes,
+            physical_bytes,
+            table_bytes,
+        })
     }
 
     /// Returns the object that `--json` prints. It has the keys of an array's object, and `null` if a key
@@ -93,11 +88,11 @@ impl<'a> TupleDescription<'a> {
         let table = |(path, count): &(Vec<usize>, u64)| json!({ "index": path, "elements": count, "bytes": count.saturating_mul(POINTER_BYTES) });
         json!({
             "type": "tuple", "input": input, "notation": "xla", "canonical": self.shape.to_string(),
-            "data_type": null, "sizes": null, "logical_elements": self.sums.logical_elements,
-            "physical_elements": self.sums.physical_elements, "min_size_in_bytes": null,
-            "physical_size_in_bytes": self.sums.physical_bytes, "class": null, "lowering": null,
+            "data_type": null, "sizes": null, "logical_elements": self.logical_elements,
+            "physical_elements": self.physical_elements, "min_size_in_bytes": null,
+            "physical_size_in_bytes": self.physical_bytes, "class": null, "lowering": null,
             "strides": null, "split": null, "reason": self.reason(),
-            "logical_size_in_bytes": self.sums.logical_bytes, "tuple_table_bytes": self.sums.table_bytes,
+            "logical_size_in_bytes": self.logical_bytes, "tuple_table_bytes": self.table_bytes,
             "elements": elements, "tuples": self.tables.iter().map(table).collect::<Vec<_>>(),
         })
     }
@@ -120,18 +115,17 @@ impl<'a> TupleDescription<'a> {
         if !self.elements.is_empty() {
             lines.extend(table.lines());
         }
-        let sums = &self.sums;
         lines.push(format!(
             "  memory     {} in all, {} of elements: {} padding",
-            long_bytes(sums.physical_bytes),
-            long_bytes(sums.logical_bytes),
-            percent_wasted(sums.logical_bytes, sums.physical_bytes)
+            long_bytes(self.physical_bytes),
+            long_bytes(self.logical_bytes),
+            percent_wasted(self.logical_bytes, self.physical_bytes)
         ));
         if !self.tables.is_empty() {
             let tables: Vec<String> =
                 self.tables.iter().map(|(path, count)| format!("{count} for {}", write_path(path))).collect();
             let pointers = format!("of {POINTER_BYTES} bytes: {}", tables.join(", "));
-            lines.push(format!("  tables     {} for pointers {pointers}", long_bytes(sums.table_bytes)));
+            lines.push(format!("  tables     {} for pointers {pointers}", long_bytes(self.table_bytes)));
         }
         lines.join("\n")
     }

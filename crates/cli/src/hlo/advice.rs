@@ -9,7 +9,7 @@ use tensor_layout_hlo::{
     smaller_layout,
 };
 
-use super::space::{small, space_name};
+use super::memory::{small, space_name};
 use crate::output::{Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 
@@ -20,41 +20,36 @@ const WORTH_A_LINE: u128 = 100;
 pub(super) fn print(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
     let peak = small(live.total().peak_bytes);
     if let Some((generation, bytes)) = tpu.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
-        let room = short_bytes(bytes);
-        output.line(match bytes.checked_sub(peak) {
-            Some(left) => format!("\nA {generation} has {room} of HBM: {} are left.", short_bytes(left)),
-            None => format!("\nA {generation} has {room} of HBM: {} are missing.", short_bytes(peak - bytes)),
+        let (left, missing) = (bytes.saturating_sub(peak), peak.saturating_sub(bytes));
+        let object = || {
+            json!({
+                "type": "device", "tpu": generation.to_string(), "hbm_bytes": bytes, "fits": missing == 0,
+                "left_bytes": left, "missing_bytes": missing,
+            })
+        };
+        let room = if missing == 0 { (left, "left") } else { (missing, "missing") };
+        output.answer(object, || {
+            let (has, room, word) = (short_bytes(bytes), short_bytes(room.0), room.1);
+            format!("\nA {generation} has {has} of HBM: {room} are {word}.")
         })?;
     }
     let levers = worth_a_line(live);
-    if !levers.is_empty() {
+    if !levers.is_empty() && !output.is_json() {
         let name = space_name(0, live.is_for_tpu());
         output.line(format_args!("\nWhat would make the peak of {name} smaller, by up to:"))?;
     }
-    for lever in &levers {
-        let bytes = short_bytes(small(lever.saved_bytes));
-        output.sentence(format_args!("{bytes:>11}  {}", sentence(lever, tpu)))?;
-    }
-    Ok(())
-}
-
-pub(super) fn print_objects(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
-    if let Some((generation, bytes)) = tpu.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
-        let peak = small(live.total().peak_bytes);
-        let object = json!({
-            "type": "device", "tpu": generation.to_string(), "hbm_bytes": bytes, "fits": peak <= bytes,
-            "left_bytes": bytes.saturating_sub(peak), "missing_bytes": peak.saturating_sub(bytes),
-        });
-        output.line(object)?;
-    }
-    for lever in worth_a_line(live) {
-        let object = json!({
-            "type": "lever", "lever": lever.kind.name(), "saved_bytes": small(lever.saved_bytes),
-            "arrays": lever.arrays, "instruction": lever.first.place.instruction,
-            "op_name": lever.first.place.op_name, "shape": lever.first.shape,
-            "advice": sentence(&lever, tpu),
-        });
-        output.line(object)?;
+    for lever in levers {
+        let (saved, advice) = (small(lever.saved_bytes), sentence(&lever, tpu));
+        if !output.is_json() {
+            output.sentence(format_args!("{:>11}  {advice}", short_bytes(saved)))?;
+            continue;
+        }
+        let Lever { kind, arrays, first, .. } = lever;
+        output.line(json!({
+            "type": "lever", "lever": kind.name(), "saved_bytes": saved, "arrays": arrays,
+            "instruction": first.place.instruction, "op_name": first.place.op_name, "shape": first.shape,
+            "advice": advice,
+        }))?;
     }
     Ok(())
 }

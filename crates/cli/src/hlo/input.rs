@@ -1,13 +1,14 @@
 //! The input of `hlo`: the text of a module or an out-of-memory report. Any other file is refused with a
 //! sentence that says what to do instead.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use tensor_layout_hlo::{BufferAssignment, Module, OutOfMemoryReport, Reader};
 
-use crate::input::is_standard;
+use crate::input::{is_standard, unreadable};
 use crate::output::Stop;
 use crate::pieces::progress_bar;
 use crate::table::counted;
@@ -28,26 +29,28 @@ const COMPRESSED: [(&[u8], &str, &str); 4] = [
 ];
 
 pub(super) fn read(path: &Path) -> Result<Input, Stop> {
-    if is_standard(path) {
-        return read_from(io::stdin().lock(), 0, path);
-    }
     if path.is_dir() {
         return Err(Stop::Unusable(in_folder(path)));
     }
-    let file = open(path)?;
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
-    read_from(BufReader::with_capacity(1 << 18, file), length, path)
+    let (input, length) = open(path)?;
+    read_from(input, length, path)
 }
 
-fn open(path: &Path) -> Result<File, Stop> {
-    File::open(path).map_err(|error| Stop::Unusable(format!("{} cannot be read: {error}", path.display())))
+/// Opens a file or standard input. Returns its length too, or 0 if that is not known.
+fn open(path: &Path) -> Result<(Box<dyn BufRead>, u64), Stop> {
+    if is_standard(path) {
+        return Ok((Box::new(io::stdin().lock()), 0));
+    }
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    Ok((Box::new(BufReader::with_capacity(1 << 18, file)), length))
 }
 
 fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input, Stop> {
-    let stop = |reason: &dyn std::fmt::Display| Stop::Unusable(format!("{} cannot be read: {reason}", path.display()));
+    let stop = |reason: &dyn Display| unreadable(path, reason);
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| stop(&error))?;
-    if let Some(sentence) = unreadable(&head, path) {
+    if let Some(sentence) = no_dump(&head, path) {
         return Err(Stop::Unusable(sentence));
     }
     let text = String::from_utf8_lossy(&head);
@@ -76,9 +79,7 @@ fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input,
     Ok(Input::Module(Box::new(module)))
 }
 
-/// Returns a sentence if a file with this beginning is no dump. It says what the file is, and what to do
-/// instead.
-fn unreadable(head: &[u8], path: &Path) -> Option<String> {
+fn no_dump(head: &[u8], path: &Path) -> Option<String> {
     let path = path.display();
     if let Some((_, name, command)) = COMPRESSED.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Some(format!("{path} is compressed with {name}: `{command} {path} | tensor-layout hlo -` reads it"));
@@ -96,7 +97,6 @@ fn unreadable(head: &[u8], path: &Path) -> Option<String> {
     })
 }
 
-/// Returns the sentence that refuses a folder. It names the largest dump in the folder.
 fn in_folder(path: &Path) -> String {
     let files = fs::read_dir(path).into_iter().flatten().flatten();
     let dumps = files.map(|file| (file.metadata().map_or(0, |metadata| metadata.len()), file.path()));
@@ -117,17 +117,12 @@ fn in_folder(path: &Path) -> String {
 /// one. Returns it with the path of the file.
 pub(super) fn assignment(dump: &Path, named: Option<&Path>) -> Result<Option<(PathBuf, BufferAssignment)>, Stop> {
     let Some(path) = named.map(Path::to_owned).or_else(|| beside(dump)) else { return Ok(None) };
-    let read = if is_standard(&path) {
-        BufferAssignment::read(std::io::stdin().lock())
-    } else {
-        BufferAssignment::read(BufReader::with_capacity(1 << 18, open(&path)?))
-    };
-    match read {
+    match BufferAssignment::read(open(&path)?.0) {
         Ok(assignment) if assignment.allocations() == 0 => {
             Err(Stop::Unusable(format!("{} holds no buffer assignment", path.display())))
         }
         Ok(assignment) => Ok(Some((path, assignment))),
-        Err(error) => Err(Stop::Unusable(format!("{} cannot be read: {error}", path.display()))),
+        Err(error) => Err(unreadable(&path, &error)),
     }
 }
 

@@ -8,9 +8,16 @@ use tensor_layout_hlo::{
     BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, SpaceUse, memory_name,
 };
 
-use super::space::{small, space_name};
 use crate::output::{Output, Stop, joined};
 use crate::table::{Table, long_bytes, pattern, percent, short_bytes};
+
+pub(super) fn small(bytes: u128) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+pub(super) fn space_name(space: u64, is_for_tpu: bool) -> String {
+    memory_name(space, is_for_tpu).map_or_else(|| format!("S({space})"), str::to_owned)
+}
 
 type Beside = (PathBuf, BufferAssignment);
 
@@ -67,7 +74,7 @@ impl Report<'_> {
         let small_ones: Vec<String> = used()
             .filter(|space| space.total.peak_bytes < largest / NEGLIGIBLE)
             .map(|space| {
-                format!("{} {}", space_name(space.space, live.is_for_tpu()), short_bytes(small(space.total.peak_bytes)))
+                format!("{} {}", space_name(space.space, live.is_for_tpu()), short_bytes(space.total.peak_bytes))
             })
             .collect();
         if !small_ones.is_empty() {
@@ -81,7 +88,7 @@ impl Report<'_> {
         }
         if self.is_whole {
             let what = if live.is_for_tpu() { REPORTED_ON_TPU } else { REPORTED_ON_CPU };
-            let reported = short_bytes(small(live.reported_peak()));
+            let reported = short_bytes(live.reported_peak());
             output.sentence(format_args!("peak_memory_in_bytes of JAX is about {reported}, {what}."))?;
         }
         if self.assignment.is_none() {
@@ -123,7 +130,7 @@ impl Report<'_> {
             // The operation is not printed if the name of the instruction begins with it, as most names do.
             let is_said = buffer.used_as == BufferUse::Argument || instruction.starts_with(opcode.as_str());
             table.row([
-                short_bytes(small(bytes)),
+                short_bytes(bytes),
                 percent(bytes, total.peak_bytes),
                 if group.count > 1 {
                     format!("{} x {}", group.count, short_bytes(buffer.bytes))
@@ -147,13 +154,13 @@ impl Report<'_> {
         if !others.is_empty() {
             let (count, bytes) =
                 (others.iter().map(|group| group.count).sum::<u64>(), others.iter().map(Group::bytes).sum());
-            rest(short_bytes(small(bytes)), bytes, format!("({count} more)"));
+            rest(short_bytes(bytes), bytes, format!("({count} more)"));
         }
         if let Some(gap) = total.peak_bytes.checked_sub(space.live_bytes).filter(|gap| *gap > 0) {
-            rest(short_bytes(small(gap)), gap, FRAGMENTATION.to_owned());
+            rest(short_bytes(gap), gap, FRAGMENTATION.to_owned());
         }
         if let Some(more) = space.live_bytes.checked_sub(total.peak_bytes).filter(|more| *more > 0) {
-            rest(format!("-{}", short_bytes(small(more))), 0, NOT_COUNTED.to_owned());
+            rest(format!("-{}", short_bytes(more)), 0, NOT_COUNTED.to_owned());
         }
         output.lines(table.lines())?;
         output.line("")

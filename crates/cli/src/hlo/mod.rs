@@ -3,7 +3,6 @@
 mod advice;
 mod input;
 mod memory;
-mod space;
 mod waste;
 
 use std::path::{Path, PathBuf};
@@ -12,13 +11,12 @@ use clap::Args;
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout_hlo::{BufferTable, LiveMemory};
 
-use crate::draw::check_svg;
+use crate::draw::{check_svg, write_svg};
 use crate::input::is_standard;
-use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict};
 use crate::rule::tpu_generation;
 
-use space::space_name;
+use memory::space_name;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -83,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     if output.is_json() {
         waste::print_objects(&module, &table, output)?;
         if let Some(live) = &live {
-            advice::print_objects(live, arguments.tpu, output)?;
+            advice::print(live, arguments.tpu, output)?;
         }
         report.print_objects(output)?;
     } else {
@@ -112,6 +110,5 @@ fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &
             used.join(", ")
         )));
     }
-    let svg = live.to_svg_on(space, arguments.tpu);
-    if is_standard(path) { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
+    write_svg(path, &live.to_svg_on(space, arguments.tpu), output)
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tensor_layout_hlo::{BufferTable, Module, SpaceTotal, memory_name};
 
-use super::space::{small, space_name};
+use super::memory::{small, space_name};
 use crate::output::{Output, Stop, error_value};
 use crate::table::{Table, counted, percent, percent_wasted, short_bytes};
 

@@ -8,9 +8,9 @@ mod shards;
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use clap::Args;
@@ -28,7 +28,7 @@ use crate::table::{printable, short_bytes};
 use file::{Header, Model, Tensor};
 use plan::{Answer, Exception, Plan, Rules};
 use report::{Findings, Report, Row, Written};
-use shards::{Checkpoint, NewShards, Share, is_index};
+use shards::{Checkpoint, NewModel, Share, is_index};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -68,54 +68,37 @@ pub(crate) struct Arguments {
     summary: bool,
 }
 
-/// What was converted. It borrows nothing from the files of the model, which are closed by now, because some
-/// systems refuse to replace a mapped file.
+/// What is done after the files of the model are closed, because some systems refuse to replace a mapped
+/// file: the new files, the text of the index that is written after them, and what is printed.
 struct LaidOut {
-    findings: Findings,
     files: Vec<WrittenFile>,
-    written: Option<Written>,
-    /// The text of the index of a sharded model, if the whole model was converted.
     index: Option<String>,
-    /// The name of a tensor that was read back and differs.
-    unwritten: Option<String>,
+    findings: Findings,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    if arguments.out.as_deref().and_then(Path::extension).is_some_and(|name| name.eq_ignore_ascii_case("gguf")) {
-        return Err(Stop::Unusable(
-            "a model is written as safetensors: choose a name that does not end in .gguf".into(),
-        ));
+    let Arguments { file, out, part, .. } = arguments;
+    let refuse = |sentence: String| Err(Stop::Unusable(sentence));
+    if out.as_deref().and_then(Path::extension).is_some_and(|name| name.eq_ignore_ascii_case("gguf")) {
+        return refuse("a model is written as safetensors: choose a name that does not end in .gguf".into());
     }
-    if arguments.out.as_deref().is_some_and(is_standard) {
-        let sentence = "a new model is read back before it has its name, so --out must be a file";
-        return Err(Stop::Unusable(sentence.into()));
+    if out.as_deref().is_some_and(is_standard) {
+        return refuse("a new model is read back before it has its name, so --out must be a file".into());
     }
-    if arguments.part.is_some() && !is_index(&arguments.file) {
-        let file = arguments.file.display();
-        return Err(Stop::Unusable(format!("{file} has no parts: --part is for the index of a sharded model")));
+    if part.is_some() && !is_index(file) {
+        return refuse(format!("{} has no parts: --part is for the index of a sharded model", file.display()));
     }
-    let way = match &arguments.out {
-        None => Way::Nowhere,
-        Some(out) if is_index(&arguments.file) => Way::Shards(NewShards::create(out, &arguments.file)?),
-        Some(path) => Way::File(path.clone()),
-    };
-    let LaidOut { findings, files, written, index, unwritten } = lay_out(arguments, &way, output)?;
-    // The new files get their names only if every tensor was read back identical.
-    match (&way, index) {
-        _ if unwritten.is_some() => {}
-        (Way::Shards(shards), Some(index)) => shards.finish(files, &index)?,
-        _ => files.into_iter().try_for_each(WrittenFile::finish)?,
+    let new = out.as_ref().map(|out| NewModel::create(out, file)).transpose()?;
+    let LaidOut { files, index, findings } = lay_out(arguments, new.as_ref(), output)?;
+    if let Some(new) = new {
+        new.finish(files, index.as_deref())?;
     }
-    let verdict = findings.print(written.as_ref(), output)?;
-    if let Some(name) = unwritten {
-        output.complain(&format!("nothing was written: `{name}` was read back and differs"))?;
-    }
-    Ok(verdict)
+    findings.print(output)
 }
 
-fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<LaidOut, Stop> {
+fn lay_out(arguments: &Arguments, new: Option<&NewModel>, output: &mut Output) -> Result<LaidOut, Stop> {
     let limits = limits(arguments.limits.as_deref().unwrap_or("directml"))?;
-    let rules = Rules::new(arguments.to.clone(), arguments.to_for.clone());
+    let rules = Rules { all: arguments.to.clone(), exceptions: arguments.to_for.clone() };
     let source = Checkpoint::open(&arguments.file)?;
     let models = source.models()?;
     if let Some(pattern) = rules.unused(&models) {
@@ -126,42 +109,20 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
     }
     let plan = |tensor| Plan::new(tensor, &rules, &limits);
     let plans: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(plan).collect()).collect();
-    let mut headers = Vec::new();
-    if arguments.out.is_some() {
-        for (model, plans) in models.iter().zip(&plans) {
-            let mut listed = Vec::with_capacity(plans.len());
-            for (tensor, plan) in model.tensors.iter().zip(plans) {
-                match plan {
-                    Ok(plan) if plan.repacked.is_some() => {
-                        let (name, layout) = (printable(&tensor.name), plan.text());
-                        return Err(Stop::Unusable(format!(
-                            "nothing was written: `{name}` would be {layout}, whose parts a model file cannot name (`convert` \
-                             writes it)"
-                        )));
-                    }
-                    Ok(plan) => listed.push((tensor.name.as_str(), &plan.layout, &plan.map)),
-                    Err(error) => {
-                        output.refuse(&printable(&tensor.name), error)?;
-                        let sentence = "nothing was written, because not every tensor can be laid out";
-                        return Err(Stop::Failed(sentence.into()));
-                    }
-                }
-            }
-            let header = Header::new(listed, &model.metadata);
-            headers.push(header.map_err(|error| Stop::Unusable(format!("nothing was written: {error}")))?);
+    let headers: Vec<Header> = match new {
+        Some(_) => {
+            models.iter().zip(&plans).map(|(model, plans)| header(model, plans, output)).collect::<Result<_, _>>()?
         }
-    }
-    let index = match way {
-        Way::Shards(_) => Some(source.new_index(&headers, &models)),
-        _ => None,
+        None => Vec::new(),
     };
+    let mut index = new.filter(|new| new.is_sharded).map(|_| source.new_index(&headers, &models));
     let share = arguments.part;
     let mut chosen: Vec<usize> =
         (0..models.len()).filter(|&place| share.is_none_or(|share| share.holds(place))).collect();
-    let missing = |shards: &NewShards, place: usize| shards.missing(&source.files[place], &headers[place]);
-    if let (Way::Shards(shards), Some(_), Some(index)) = (way, share, &index) {
-        shards.refuse_other(index)?;
-        chosen.retain(|&place| missing(shards, place).is_some());
+    let missing = |new: &NewModel, place: usize| new.missing(&source.files[place], &headers[place]);
+    if let (Some(new), Some(_), Some(index)) = (new, share, &index) {
+        new.refuse_other(index)?;
+        chosen.retain(|&place| missing(new, place).is_some());
     }
 
     let all = || chosen.iter().flat_map(|&place| &plans[place]).filter_map(|plan| plan.as_ref().ok());
@@ -169,13 +130,8 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
     let bar = progress_bar(work.fold(0, u64::saturating_add));
     let threads = arguments.jobs.map_or_else(usual_jobs, usize::from);
     let done = at_once(&chosen, threads, |&place| {
-        let (answers, file) = match (way, headers.get(place)) {
-            (Way::File(path), Some(header)) => into_a_file(path, &plans[place], header, &bar)?,
-            (Way::Shards(shards), Some(header)) => {
-                into_a_file(&shards.part(&source.files[place].0), &plans[place], header, &bar)?
-            }
-            _ => (without_a_file(&plans[place], &bar)?, None),
-        };
+        let Some(new) = new else { return Ok((without_a_file(&plans[place], &bar)?, None)) };
+        let (answers, file) = into_a_file(&new.part(&source.files[place].0), &plans[place], &headers[place], &bar)?;
         // A job that converts a share names each part as soon as it was read back.
         match file {
             Some(file) if share.is_some() => file.finish().map(|()| (answers, None)),
@@ -193,26 +149,25 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
         rows.extend(tensors.map(|((tensor, plan), answer)| Row { file, tensor, plan, answer }));
     }
     let differing = rows.iter().find(|row| row.answer.identical() != Some(true));
-    let unwritten = differing.filter(|_| arguments.out.is_some()).map(|row| printable(&row.tensor.name));
-    let written = match (way, share, &index) {
-        _ if unwritten.is_some() => None,
-        (Way::Shards(shards), Some(_), Some(text)) => {
-            let why: Vec<String> = (0..models.len()).filter_map(|place| missing(shards, place)).collect();
-            let (parts, of, there) = (chosen.len(), models.len(), models.len().saturating_sub(why.len()));
-            let index = shards.index.clone();
-            match why.into_iter().next() {
-                Some(why) => Some(Written::Share { index, parts, there, of, why }),
-                None => {
-                    sync_folder(folder_of(&index))?;
-                    NewFile::write(&index, text.as_bytes())?;
-                    Some(Written::All(index))
-                }
+    let unwritten = differing.filter(|_| new.is_some()).map(|row| printable(&row.tensor.name));
+    let mut written = new.map(|new| Written::all(&new.path));
+    if unwritten.is_some() {
+        // The new files get their names only if every tensor was read back identical.
+        (written, index, files) = (None, None, Vec::new());
+    }
+    if let (Some(new), Some(_), Some(text)) = (new, share, index.take_if(|_| share.is_some())) {
+        let mut why = (0..models.len()).filter_map(|place| missing(new, place));
+        match why.next() {
+            Some(first) => {
+                let there = models.len().saturating_sub(why.count()).saturating_sub(1);
+                written = Some(Written::share(&new.path, chosen.len(), (there, models.len()), &first));
+            }
+            None => {
+                sync_folder(folder_of(&new.path))?;
+                NewFile::write(&new.path, text.as_bytes())?;
             }
         }
-        (Way::Shards(shards), ..) => Some(Written::All(shards.index.clone())),
-        (Way::File(path), ..) => Some(Written::All(path.clone())),
-        (Way::Nowhere, ..) => None,
-    };
+    }
     let report = Report {
         file: &arguments.file,
         rules: &rules,
@@ -221,17 +176,37 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
         is_summary: arguments.summary,
         is_sharded: source.is_sharded(),
         readers: models.iter().find_map(|model| model.readers.as_ref()),
+        written,
+        rows,
     };
-    let findings = if output.is_json() { report.objects(&rows) } else { report.table(&rows) };
-    let index = index.filter(|_| share.is_none());
-    Ok(LaidOut { findings, files, written, index, unwritten })
+    let mut findings = if output.is_json() { report.objects() } else { report.table() };
+    findings
+        .complaints
+        .extend(unwritten.map(|name| format!("nothing was written: `{name}` was read back and differs")));
+    Ok(LaidOut { files, index, findings })
 }
 
-enum Way {
-    /// The result is not kept: every tensor is converted, converted back and compared, and then dropped.
-    Nowhere,
-    File(PathBuf),
-    Shards(NewShards),
+/// The header of a new file. Every tensor must have a plan, in one part.
+fn header(model: &Model<'_>, plans: &[Result<Plan<'_>, Error>], output: &mut Output) -> Result<Header, Stop> {
+    let mut listed = Vec::with_capacity(plans.len());
+    for (tensor, plan) in model.tensors.iter().zip(plans) {
+        match plan {
+            Ok(plan) if plan.repacked.is_some() => {
+                let (name, layout) = (printable(&tensor.name), plan.text());
+                return Err(Stop::Unusable(format!(
+                    "nothing was written: `{name}` would be {layout}, whose parts a model file cannot name (`convert` \
+                     writes it)"
+                )));
+            }
+            Ok(plan) => listed.push((tensor.name.as_str(), &plan.layout, &plan.map)),
+            Err(error) => {
+                output.refuse(&printable(&tensor.name), error)?;
+                let sentence = "nothing was written, because not every tensor can be laid out";
+                return Err(Stop::Failed(sentence.into()));
+            }
+        }
+    }
+    Header::new(listed, &model.metadata).map_err(|error| Stop::Unusable(format!("nothing was written: {error}")))
 }
 
 fn without_a_file(plans: &[Result<Plan<'_>, Error>], bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
@@ -315,26 +290,24 @@ fn at_once<T: Sync, R: Send>(
     threads: usize,
     work: impl Fn(&T) -> Result<R, Stop> + Sync,
 ) -> Result<Vec<R>, Stop> {
-    if threads < 2 || items.len() < 2 {
-        return items.iter().map(work).collect();
-    }
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()) {
-            scope.spawn(|| {
-                while let Some((place, item)) = items.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
-                    let result = work(item);
-                    if result.is_err() {
-                        next.store(items.len(), Relaxed);
-                    }
-                    // A poisoned lock is used like any other, because the panic that poisoned it ends the
-                    // scope.
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
-                }
-            });
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some((place, item)) = items.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
+            let result = work(item);
+            if result.is_err() {
+                next.store(items.len(), Relaxed);
+            }
+            done.push((place, result));
         }
+        done
+    };
+    let mut done = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(items.len())).map(|_| scope.spawn(worker)).collect();
+        let mut done = worker();
+        others.into_iter().for_each(|other| done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))));
+        done
     });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(place, _)| *place);
-    results.into_iter().map(|(_, result)| result).collect()
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
 }

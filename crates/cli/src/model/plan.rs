@@ -55,15 +55,11 @@ impl FromStr for Exception {
 /// command line is used. So a general pattern can come first, and a special pattern after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rules {
-    all: Rule,
-    exceptions: Vec<Exception>,
+    pub(super) all: Rule,
+    pub(super) exceptions: Vec<Exception>,
 }
 
 impl Rules {
-    pub(super) fn new(all: Rule, exceptions: Vec<Exception>) -> Rules {
-        Rules { all, exceptions }
-    }
-
     pub(super) fn of(&self, tensor: &str) -> &Rule {
         let matching = self.exceptions.iter().rev().find(|exception| exception.pattern.matches(tensor));
         matching.map_or(&self.all, |exception| &exception.rule)
@@ -125,11 +121,8 @@ impl<'m> Plan<'m> {
         let lowering = lower(layout.layout())?;
         let (desc, _) = bound_as(layout.layout())?;
         let buffer = UploadBuffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
-        let checked = match layout.blocks() {
-            Some(blocks) => validate(blocks, &buffer, limits),
-            None => validate(&desc, &buffer, limits),
-        };
-        let limit_errors = checked.err().map(|errors| errors.iter().cloned().collect());
+        let described: &dyn ToIndexMap = if layout.blocks().is_some() { &layout } else { &desc };
+        let limit_errors = validate(described, &buffer, limits).err().map(|errors| errors.to_vec());
         Ok(Plan {
             tensor,
             layout,
@@ -144,7 +137,6 @@ impl<'m> Plan<'m> {
         })
     }
 
-    /// The text of the new layout.
     pub(super) fn text(&self) -> String {
         self.repacked.as_ref().map_or_else(|| self.layout.to_string(), ToString::to_string)
     }

@@ -1,14 +1,15 @@
 //! Prints what `model` found out, as a table or as JSON.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tensor_layout::Error;
 
 use crate::output::{Output, Stop, Verdict, error_value, joined};
-use crate::table::{Table, long_bytes, pattern, percent_wasted, printable, short_bytes, write_list};
+use crate::table::{
+    Table, counted, each_once, long_bytes, pattern, percent_wasted, printable, short_bytes, write_list,
+};
 
 use super::file::{Readers, Tensor};
 use super::plan::{Answer, Plan, Rules};
@@ -22,33 +23,28 @@ pub(super) struct Row<'m> {
     pub(super) answer: Answer,
 }
 
-pub(super) enum Written {
-    /// A whole model: the path of its file, or of its index.
-    All(PathBuf),
-    /// A job wrote its `parts`, and the model is not complete: `there` of the `of` parts exist. `why` says
-    /// why the index was not written.
-    Share { index: PathBuf, parts: usize, there: usize, of: usize, why: String },
+/// What was written, as keys of the last object and as a sentence.
+pub(super) struct Written {
+    keys: Value,
+    sentence: String,
 }
 
 impl Written {
-    fn keys(&self) -> Value {
-        match self {
-            Written::All(path) => json!({ "written": path.to_string_lossy() }),
-            Written::Share { there, of, why, .. } => {
-                json!({ "written": null, "parts_there": there, "parts": of, "missing": why })
-            }
+    /// A whole model, by the path of its file or of its index.
+    pub(super) fn all(path: &Path) -> Written {
+        Written {
+            keys: json!({ "written": path.to_string_lossy() }),
+            sentence: format!("written to {}", path.display()),
         }
     }
-}
 
-impl fmt::Display for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Written::All(path) => write!(f, "written to {}", path.display()),
-            Written::Share { index, parts, there, of, why } => {
-                let (plural, path) = (if *parts == 1 { "part" } else { "parts" }, index.display());
-                write!(f, "{parts} {plural} written; {there} of {of} exist, so {path} was not written: {why}")
-            }
+    /// A job wrote `parts` parts, and the model is not complete: `there` of the `of` parts exist. `why` says
+    /// why the index was not written.
+    pub(super) fn share(index: &Path, parts: usize, (there, of): (usize, usize), why: &str) -> Written {
+        let (written, path) = (counted(parts, "part"), index.display());
+        Written {
+            keys: json!({ "written": null, "parts_there": there, "parts": of, "missing": why }),
+            sentence: format!("{written} written; {there} of {of} exist, so {path} was not written: {why}"),
         }
     }
 }
@@ -64,34 +60,26 @@ pub(super) struct Report<'a> {
     pub(super) is_sharded: bool,
     /// What the readers of a GGUF file say.
     pub(super) readers: Option<&'a Readers>,
+    pub(super) written: Option<Written>,
+    pub(super) rows: Vec<Row<'a>>,
 }
 
 /// A report that is ready to be printed. It borrows nothing from the files of the model, so they can be
 /// closed and replaced before it is printed.
 pub(super) struct Findings {
     lines: Vec<String>,
-    total: Option<Value>,
-    complaints: Vec<String>,
+    pub(super) complaints: Vec<String>,
     verdict: Verdict,
 }
 
 impl Findings {
-    pub(super) fn print(self, written: Option<&Written>, output: &mut Output) -> Result<Verdict, Stop> {
+    pub(super) fn print(self, output: &mut Output) -> Result<Verdict, Stop> {
         output.lines(self.lines)?;
-        match (self.total, written) {
-            (Some(object), Some(written)) => output.line(joined(object, written.keys()))?,
-            (Some(object), None) => output.line(object)?,
-            (None, Some(written)) => output.line(written)?,
-            (None, None) => {}
-        }
-        for sentence in &self.complaints {
-            output.complain(sentence)?;
-        }
+        self.complaints.iter().try_for_each(|sentence| output.complain(sentence))?;
         Ok(self.verdict)
     }
 }
 
-#[derive(Default)]
 struct Totals {
     packed: u64,
     laid_out: u64,
@@ -105,41 +93,34 @@ struct Totals {
 
 impl Totals {
     fn of(rows: &[Row<'_>]) -> Totals {
-        let mut totals = Totals::default();
-        for Row { plan, answer, tensor, .. } in rows {
-            if !tensor.is_aligned {
-                totals.unaligned += 1;
-                totals.unaligned_bytes = totals.unaligned_bytes.saturating_add(tensor.bytes.len() as u64);
-            }
-            match plan {
-                Ok(plan) => {
-                    totals.packed = totals.packed.saturating_add(plan.packed_bytes);
-                    totals.laid_out = totals.laid_out.saturating_add(plan.bytes());
-                    totals.accepted += usize::from(plan.limit_errors.is_empty());
-                    totals.identical += usize::from(answer.identical() == Some(true));
-                    totals.refused += usize::from(matches!(answer, Answer::Refused(_)));
-                }
-                Err(_) => totals.refused += 1,
-            }
+        let plans = || rows.iter().filter_map(|row| row.plan.as_ref().ok());
+        let unaligned = || rows.iter().filter(|row| !row.tensor.is_aligned);
+        let is_refused = |row: &&Row<'_>| row.plan.is_err() || matches!(row.answer, Answer::Refused(_));
+        Totals {
+            packed: plans().map(|plan| plan.packed_bytes).fold(0, u64::saturating_add),
+            laid_out: plans().map(Plan::bytes).fold(0, u64::saturating_add),
+            identical: rows.iter().filter(|row| row.answer.identical() == Some(true)).count(),
+            accepted: plans().filter(|plan| plan.limit_errors.is_empty()).count(),
+            refused: rows.iter().filter(is_refused).count(),
+            unaligned: unaligned().count(),
+            unaligned_bytes: unaligned().map(|row| row.tensor.bytes.len() as u64).fold(0, u64::saturating_add),
         }
-        totals
     }
 }
 
 impl Report<'_> {
     /// Returns the verdict. It is well if every tensor came back identical, and if limits that the user named
     /// accept all tensors.
-    fn verdict(&self, totals: &Totals, rows: &[Row<'_>]) -> Verdict {
-        let is_accepted = !self.are_limits_asked || totals.accepted == rows.len();
-        Verdict::well_if(totals.identical == rows.len() && is_accepted)
+    fn verdict(&self, totals: &Totals) -> Verdict {
+        let is_accepted = !self.are_limits_asked || totals.accepted == self.rows.len();
+        Verdict::well_if(totals.identical == self.rows.len() && is_accepted)
     }
 
-    pub(super) fn objects(&self, rows: &[Row<'_>]) -> Findings {
-        let object = |row: &Row<'_>| self.object(row).to_string();
-        let totals = Totals::of(rows);
+    pub(super) fn objects(&self) -> Findings {
+        let totals = Totals::of(&self.rows);
         let mut total = json!({
             "type": "model", "file": self.file.to_string_lossy(), "to": self.rules.to_string(),
-            "limits": self.limits, "tensors": rows.len(), "packed_bytes": totals.packed,
+            "limits": self.limits, "tensors": self.rows.len(), "packed_bytes": totals.packed,
             "laid_out_bytes": totals.laid_out, "wasted_bytes": totals.laid_out.saturating_sub(totals.packed),
             "identical": totals.identical, "accepted": totals.accepted, "refused": totals.refused,
             "unaligned": totals.unaligned, "unaligned_bytes": totals.unaligned_bytes,
@@ -147,12 +128,12 @@ impl Report<'_> {
         if let Some(Readers { gguf, ggml }) = self.readers {
             total["refused_by"] = json!({ "gguf": gguf, "ggml": ggml });
         }
-        Findings {
-            lines: if self.is_summary { Vec::new() } else { rows.iter().map(object).collect() },
-            total: Some(total),
-            complaints: Vec::new(),
-            verdict: self.verdict(&totals, rows),
+        if let Some(written) = &self.written {
+            total = joined(total, written.keys.clone());
         }
+        let rows = self.rows.iter().filter(|_| !self.is_summary).map(|row| self.object(row));
+        let lines = rows.chain([total]).map(|object| object.to_string()).collect();
+        Findings { lines, complaints: Vec::new(), verdict: self.verdict(&totals) }
     }
 
     fn object(&self, Row { file, tensor, plan, answer }: &Row<'_>) -> Value {
@@ -176,7 +157,8 @@ impl Report<'_> {
         }
     }
 
-    pub(super) fn table(&self, rows: &[Row<'_>]) -> Findings {
+    pub(super) fn table(&self) -> Findings {
+        let (rows, all) = (&self.rows, self.rows.len());
         let named = rows.iter().filter(|row| row.tensor.is_named).count();
         let from = if named > 0 { "|from" } else { "" };
         let columns = format!(
@@ -191,12 +173,12 @@ impl Report<'_> {
         for group in grouped(&cells) {
             table.row(group);
         }
-        let mut lines = if self.is_summary { Vec::new() } else { table.lines() };
-        if !self.is_summary {
-            lines.push(String::new());
+        let mut lines = table.lines();
+        lines.push(String::new());
+        if self.is_summary {
+            lines.clear();
         }
         let totals = Totals::of(rows);
-        let all = rows.len();
         lines.push(format!(
             "{all} tensors to {}: {} packed, {} laid out ({} padding)",
             self.rules,
@@ -229,45 +211,40 @@ impl Report<'_> {
         }
         let mut complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
         // If the user did not name the limits, their refusals are remarks and not errors.
-        let refusals = self.refusals(rows);
-        if self.are_limits_asked { &mut complaints } else { &mut lines }.extend(refusals);
-        Findings { lines, total: None, complaints, verdict: self.verdict(&totals, rows) }
+        if self.are_limits_asked { &mut complaints } else { &mut lines }.extend(self.refusals());
+        lines.extend(self.written.as_ref().map(|written| written.sentence.clone()));
+        Findings { lines, complaints, verdict: self.verdict(&totals) }
     }
 
     /// Returns a sentence for each rule of the limits that tensors break. One sentence counts the data types
     /// that the device does not have. Every other sentence names the first tensor that breaks the rule.
-    fn refusals(&self, rows: &[Row<'_>]) -> Vec<String> {
-        let mut types: Vec<(String, usize)> = Vec::new();
-        let mut others: Vec<(&str, String, usize)> = Vec::new();
-        let plans = rows.iter().filter_map(|row| row.plan.as_ref().ok());
-        for (plan, error) in plans.flat_map(|plan| plan.limit_errors.iter().map(move |error| (plan, error))) {
-            if error.code() == "unsupported_data_type" {
-                match types.iter_mut().find(|(name, _)| name == error.found()) {
-                    Some((_, count)) => *count += 1,
-                    None => types.push((error.found().to_owned(), 1)),
-                }
-            } else {
-                match others.iter_mut().find(|(code, ..)| *code == error.code()) {
-                    Some((.., count)) => *count += 1,
-                    None => others.push((error.code(), format!("{}: {error}", printable(&plan.tensor.name)), 1)),
-                }
-            }
-        }
-        let (all, limits) = (rows.len(), self.limits);
+    fn refusals(&self) -> Vec<String> {
+        let plans = || self.rows.iter().filter_map(|row| row.plan.as_ref().ok());
+        let errors = || plans().flat_map(|plan| plan.limit_errors.iter().map(move |error| (plan, error)));
+        let all_with = |code: &str| errors().filter(|(_, error)| error.code() == code).collect::<Vec<_>>();
+        let sentence = |errors: &[(&Plan<'_>, &Error)], what: String| {
+            format!("{} of {} refused by {}: {what}", errors.len(), self.rows.len(), self.limits)
+        };
+        let types = all_with(NO_TYPE);
         let mut sentences = Vec::new();
         if !types.is_empty() {
-            let count: usize = types.iter().map(|(_, count)| count).sum();
-            let list: Vec<String> = types.iter().map(|(name, count)| format!("{count} {name}")).collect();
-            let verb = if count == 1 { "has" } else { "have" };
-            sentences.push(format!("{count} of {all} refused by {limits}: {} {verb} no type there", list.join(", ")));
+            let names = each_once(types.iter().map(|(_, error)| error.found()));
+            let count = |name: &str| types.iter().filter(|(_, error)| error.found() == name).count();
+            let list: Vec<String> = names.iter().map(|name| format!("{} {name}", count(name))).collect();
+            let verb = if types.len() == 1 { "has" } else { "have" };
+            sentences.push(sentence(&types, format!("{} {verb} no type there", list.join(", "))));
         }
-        sentences.extend(others.into_iter().map(|(_, first, count)| {
-            let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
-            format!("{count} of {all} refused by {limits}: {first}{more}")
+        let others = each_once(errors().map(|(_, error)| error.code()).filter(|code| *code != NO_TYPE));
+        sentences.extend(others.into_iter().map(all_with).filter_map(|errors| {
+            let [(plan, first), more @ ..] = errors.as_slice() else { return None };
+            let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+            Some(sentence(&errors, format!("{}: {first}{more}", printable(&plan.tensor.name))))
         }));
         sentences
     }
 }
+
+const NO_TYPE: &str = "unsupported_data_type";
 
 /// Returns a sentence about a tensor that was refused or not tried. Refusals by the limits of a device are
 /// not included.
@@ -295,12 +272,10 @@ fn plan_keys(plan: &Plan<'_>, answer: &Answer) -> Value {
     })
 }
 
-/// Returns the size of a tensor without padding, in bytes. Without a plan it is the size in the file.
 fn packed_bytes(tensor: &Tensor<'_>, plan: &Result<Plan<'_>, Error>) -> u64 {
     plan.as_ref().map_or(tensor.bytes.len() as u64, |plan| plan.packed_bytes)
 }
 
-/// Returns the layout in which the file stores a tensor, or `-` if the layout cannot be read.
 fn from(tensor: &Tensor<'_>) -> String {
     tensor.layout.as_ref().map_or_else(|_| "-".into(), ToString::to_string)
 }
@@ -320,7 +295,7 @@ fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
             cells.push(percent_wasted(packed, plan.bytes()));
             cells.extend([plan.map.class().to_string(), plan.lowering.to_owned(), answer.word().to_owned()]);
             let word = |error: &Error| match error.code() {
-                "unsupported_data_type" => "no such type",
+                NO_TYPE => "no such type",
                 code => code,
             };
             let codes: Vec<&str> = plan.limit_errors.iter().map(word).collect();

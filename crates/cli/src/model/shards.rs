@@ -207,54 +207,61 @@ fn other_format(bytes: &[u8]) -> Option<&'static str> {
     OTHER_FORMATS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|&(_, what)| what)
 }
 
-pub(super) struct NewShards {
-    folder: PathBuf,
-    pub(super) index: PathBuf,
+/// Where a new model is written.
+pub(super) struct NewModel {
+    /// The file, or the index of a sharded model, whose parts are beside it.
+    pub(super) path: PathBuf,
+    pub(super) is_sharded: bool,
 }
 
-impl NewShards {
-    /// Prepares the folder of a new model. `out` is the path of the new index, or a folder for an index with
-    /// the name of the old one. A missing folder is made. The folder must not be that of the old model.
-    pub(super) fn create(out: &Path, old_index: &Path) -> Result<NewShards, Stop> {
+impl NewModel {
+    /// Prepares the folder of a new model. If `old` is an index, `out` is the path of the new index, or a
+    /// folder for an index with the name of the old one. A missing folder is made. The folder must not be
+    /// that of the old model.
+    pub(super) fn create(out: &Path, old: &Path) -> Result<NewModel, Stop> {
+        if !is_index(old) {
+            return Ok(NewModel { path: out.to_owned(), is_sharded: false });
+        }
         let names_index = is_index(out) && !out.is_dir();
-        let index = if names_index { out.to_owned() } else { out.join(old_index.file_name().unwrap_or_default()) };
-        let folder = folder_of(&index).to_owned();
-        fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+        let path = if names_index { out.to_owned() } else { out.join(old.file_name().unwrap_or_default()) };
+        let folder = folder_of(&path);
+        fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         let real = |folder: &Path| fs::canonicalize(folder).map_err(|error| unwritable(folder, &error));
-        if real(&folder)? == real(folder_of(old_index))? {
+        if real(folder)? == real(folder_of(old))? {
             let out = out.display();
             return Err(Stop::Unusable(format!(
                 "{out} is in the folder of the model that is read, and its parts keep their names: choose another folder"
             )));
         }
-        Ok(NewShards { folder, index })
+        Ok(NewModel { path, is_sharded: true })
     }
 
     pub(super) fn part(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+        if self.is_sharded { self.path.with_file_name(name) } else { self.path.clone() }
     }
 
-    /// Gives all parts of a new model their names, and writes the index.
-    pub(super) fn finish(&self, parts: Vec<WrittenFile>, index: &str) -> Result<(), Stop> {
-        match fs::remove_file(&self.index) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(&self.index, &error)),
-            _ => sync_folder(&self.folder)?,
+    /// Gives all files their names, and writes the index if it is given.
+    pub(super) fn finish(&self, files: Vec<WrittenFile>, index: Option<&str>) -> Result<(), Stop> {
+        if index.is_some() {
+            match fs::remove_file(&self.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(&self.path, &error)),
+                _ => sync_folder(folder_of(&self.path))?,
+            }
         }
-        parts.into_iter().try_for_each(WrittenFile::finish)?;
-        NewFile::write(&self.index, index.as_bytes())
+        files.into_iter().try_for_each(WrittenFile::finish)?;
+        index.map_or(Ok(()), |index| NewFile::write(&self.path, index.as_bytes()))
     }
 
     pub(super) fn refuse_other(&self, index: &str) -> Result<(), Stop> {
-        match fs::read(&self.index) {
+        match fs::read(&self.path) {
             Ok(found) if found != index.as_bytes() => Err(Stop::Unusable(format!(
                 "{} exists already, and the index is written last: remove it, or choose another folder",
-                self.index.display()
+                self.path.display()
             ))),
             _ => Ok(()),
         }
     }
 
-    /// Says why a part of the new model is not there yet. `None` if it is there.
     pub(super) fn missing(&self, (name, source): &(String, Input), header: &Header) -> Option<String> {
         let path = self.part(name);
         let name = path.display();
