@@ -106,7 +106,7 @@ impl Arguments {
 
     fn files(&self) -> Result<Option<(&Path, &Path)>, Stop> {
         let Some((input, target)) = self.input.as_deref().zip(self.output.as_deref()) else { return Ok(None) };
-        if self.overwrite || !is_same_file(input, target) {
+        if self.overwrite || is_standard(target) || !is_same_file(input, target) {
             return Ok(Some((input, target)));
         }
         let target = target.display();
