@@ -24,7 +24,7 @@ impl IndexMap {
         tail_alignment: u64,
     ) -> Result<IndexMap, Error> {
         if tiles.iter().all(|tile| tile.is_empty()) {
-            return Self::untiled((data_type, element_bits), sizes, &order, tail_alignment);
+            return Self::untiled((data_type, element_bits), sizes, order.iter().copied(), tail_alignment);
         }
         let physical: Dims = order.iter().filter_map(|&axis| sizes.get(axis).copied()).collect();
         let levels = TileLevels::new(order, physical, tiles)?;
@@ -40,16 +40,22 @@ impl IndexMap {
         IndexMap::made((data_type, element_bits), Dims::from_slice(sizes), components, levels, 0, physical_elements)
     }
 
+    /// Returns the map of a packed buffer in row-major order.
+    #[cfg(feature = "relayout")]
+    pub(crate) fn row_major(data_type: DataType, element_bits: u32, sizes: &[u64]) -> Result<IndexMap, Error> {
+        Self::untiled((data_type, element_bits), sizes, 0..sizes.len(), 1)
+    }
+
     /// A layout without tiles: the strides follow from the order of the dimensions, major to minor.
     fn untiled(
         (data_type, element_bits): (DataType, u32),
         sizes: &[u64],
-        order: &[usize],
+        order: impl DoubleEndedIterator<Item = usize>,
         tail_alignment: u64,
     ) -> Result<IndexMap, Error> {
         let elements = checked::product(sizes, PHYSICAL)?;
         let (mut strides, mut next) = (Dims::from_elem(0, sizes.len()), 1_u64);
-        for &axis in order.iter().rev() {
+        for axis in order.rev() {
             if let (Some(stride), Some(&size)) = (strides.get_mut(axis), sizes.get(axis)) {
                 *stride = next;
                 // Saturates only where another size is 0, and then no element has an offset.

@@ -58,7 +58,7 @@ impl Relayout {
         if let Some(reason) = self.estimate_reason() {
             writeln!(text, "{reason}")?;
         }
-        writeln!(text, "machine: {:?}", self.settings.knobs())
+        writeln!(text, "machine: {:?}", self.choice.apply(self.settings.knobs()))
     }
 
     fn write_program(&self, text: &mut String, program: &Program) -> fmt::Result {

@@ -209,7 +209,7 @@ impl Relayout {
     fn with_choice(&self, choice: Choice) -> Option<Relayout> {
         let settings = Settings { choice: Some(choice.to_string()), ..self.settings.clone() };
         settings.read_choice().ok()?;
-        let knobs = settings.knobs();
+        let knobs = choice.apply(settings.knobs());
         let widths = self.passes.last.widths;
         let passes = Passes::new(&self.source, &self.destination, &self.reversed, widths, &knobs).ok()?;
         let needs = [self.source_needs, self.destination_needs];

@@ -120,6 +120,17 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn partition(&self, pieces: usize, alignment: usize) -> Result<Vec<Piece>, Error> {
+        if let Some(pieces) = self.cut(pieces, alignment)? {
+            return Ok(pieces);
+        }
+        let size: usize = checked::narrow(self.written_size(), checked::BYTES)?;
+        let reads = 0..checked::narrow(self.source_needs, checked::BYTES)?;
+        let copy = PieceCopy::Whole(Arc::new(self.clone()));
+        Ok(vec![Piece { range: 0..size, reads, needs: self.destination_needs, copy }])
+    }
+
+    /// At most so many pieces. `None` if the copy stays whole.
+    fn cut(&self, pieces: usize, alignment: usize) -> Result<Option<Vec<Piece>>, Error> {
         let least = self.settings.least_piece.unwrap_or(LEAST_PIECE).max(1);
         let worthwhile = self.written_size().checked_div(least).unwrap_or(0);
         let pieces = usize::try_from(worthwhile).unwrap_or(pieces).min(pieces);
@@ -133,15 +144,12 @@ impl Relayout {
             let mut wanted = pieces.min(MOST_CLIPPED).min(boxes.most_pieces());
             while wanted > 1 {
                 if let Some(parts) = boxes.cut(&self.bounds(0..total, wanted, alignment)) {
-                    return self.pieces(program, parts);
+                    return self.pieces(program, parts).map(Some);
                 }
                 wanted = wanted.div_euclid(2);
             }
         }
-        let size: usize = checked::narrow(self.written_size(), checked::BYTES)?;
-        let reads = 0..checked::narrow(self.source_needs, checked::BYTES)?;
-        let copy = PieceCopy::Whole(Arc::new(self.clone()));
-        Ok(vec![Piece { range: 0..size, reads, needs: self.destination_needs, copy }])
+        Ok(None)
     }
 
     /// The number of bytes from the start of the destination to the last byte that a run may write.
@@ -170,7 +178,7 @@ impl Relayout {
         if blocks < 2 || self.passes.direct().is_none() {
             return Ok(None);
         }
-        Ok(Some(self.partition(blocks, 1)?).filter(|pieces| pieces.len() > 1))
+        Ok(self.cut(blocks, 1)?.filter(|pieces| pieces.len() > 1))
     }
 
     /// The bounds of the pieces of `range`, in elements of the destination. There are at most `pieces`

@@ -1,6 +1,7 @@
 //! `Relayout`: a copy that is checked and planned once, and run any number of times.
 
 use smallvec::SmallVec;
+use strided_copy::SMALL_PROGRAM;
 
 use crate::checked;
 use crate::error::{Code, Error};
@@ -80,7 +81,9 @@ impl Relayout {
     /// not whole bytes; and the errors of [`ToIndexMap::to_index_map`] (`overflow`,
     /// `not_expressible` for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
-        Self::with(source, destination, &Settings::default())
+        // Not `with`, so that only programs that may choose or measure have the code for it.
+        let settings = Settings::default();
+        Self::planned(source, destination, &settings, Choice::default(), settings.knobs())
     }
 
     /// Plans the copy with all [settings](Settings) at once. If a named layout demands zeros
@@ -107,9 +110,11 @@ impl Relayout {
         destination: &impl ToIndexMap,
         settings: &Settings,
     ) -> Result<Relayout, Error> {
-        let planned = || Self::planned(source, destination, settings, settings.knobs());
+        let read = settings.read_choice();
+        let choice = read.as_ref().map_or(Choice::default(), |&choice| choice);
+        let planned = || Self::planned(source, destination, settings, choice, choice.apply(settings.knobs()));
         match settings.effort {
-            Effort::Measure { most_bytes } if settings.choice.is_none() || settings.read_choice().is_err() => {
+            Effort::Measure { most_bytes } if settings.choice.is_none() || read.is_err() => {
                 let plan = planned()?;
                 Ok(plan.measured_within(most_bytes).unwrap_or(plan))
             }
@@ -124,10 +129,11 @@ impl Relayout {
         &self.settings
     }
 
-    pub(super) fn planned(
+    fn planned(
         source: &impl ToIndexMap,
         destination: &impl ToIndexMap,
         settings: &Settings,
+        choice: Choice,
         knobs: Knobs,
     ) -> Result<Relayout, Error> {
         let axes = &settings.reversed;
@@ -155,7 +161,7 @@ impl Relayout {
             source,
             destination,
             reversed,
-            choice: settings.read_choice().unwrap_or_default(),
+            choice,
             settings: Settings { padding: Padding::Keep, ..settings.clone() },
             fill: Fill::Nothing,
             passes,
@@ -368,7 +374,7 @@ impl Relayout {
         let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
         let (whole, end) = (self.destination.physical_size_in_bytes(), self.destination_needs);
         let mut destination = without_tail(&mut destination, bytes(whole), bytes(end));
-        if self.fill.is_first() && self.run_in_blocks(source, destination.reborrow())? {
+        if self.fill.is_first() && !SMALL_PROGRAM && self.run_in_blocks(source, destination.reborrow())? {
             return Ok(());
         }
         exec::fill_before(&self.fill, destination.reborrow());

@@ -90,6 +90,7 @@ pub enum Stores {
 }
 
 impl Settings {
+    /// The numbers of the cost model, before a [choice](Self::choice) changes them.
     pub(super) fn knobs(&self) -> Knobs {
         let own = Knobs::of_this_cpu();
         let own = self.caches.map_or(*own, |caches| Knobs::new(own.level, caches));
@@ -104,8 +105,7 @@ impl Settings {
         let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
         // If a test or a measurement chooses stores, kernels or caches, every copy runs kernels.
         let plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.caches.is_none();
-        let knobs = Knobs { streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own };
-        self.read_choice().unwrap_or_default().apply(knobs)
+        Knobs { streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own }
     }
 
     /// The choice, or the reason why it is ignored.

@@ -39,7 +39,9 @@ impl Caches {
         let caches = None;
         let caches = caches.or_else(|| {
             let folder = std::path::Path::new("/sys/devices/system/cpu/cpu0/cache");
-            cfg!(target_os = "linux").then(|| Self::in_folder(folder))?
+            // Nearly all CPUs of x86-64 have described themselves. A small program leaves it at that.
+            let enough = cfg!(all(feature = "small", target_arch = "x86_64"));
+            if cfg!(target_os = "linux") && !enough { Self::in_folder(folder) } else { None }
         });
         caches.unwrap_or(Caches::ASSUMED)
     }

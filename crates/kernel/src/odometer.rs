@@ -80,15 +80,23 @@ impl<'a> Odometer<'a> {
         };
         let (outer, innermost) = last(loops);
         let (outer, middle) = last(outer);
-        let outer_count = if outer.is_empty() { 1 } else { count(outer) };
+        // A nest in which the two innermost loops have no iterations ends at once.
+        let some = innermost.extent.min(middle.extent).min(1);
+        let outer_count = if outer.is_empty() { some } else { count(outer) * some };
         Odometer { outer, outer_count, middle, innermost, left: 0, ..one }
     }
 
-    /// Moves to the next iteration of the middle loop. Returns `false` if the middle loop has run out.
+    /// Moves to the next iteration of the middle loop, and of the outer loops if the middle loop has run out.
+    /// Returns `false` after the last iteration.
     #[inline(always)]
-    fn advance_middle(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         if self.middle_left == 0 {
-            return false;
+            if self.outer_begun == self.outer_count {
+                return false;
+            }
+            self.next_middle = offset_at(self.outer, self.outer_begun, self.start);
+            self.outer_begun += 1;
+            self.middle_left = self.middle.extent;
         }
         self.middle_left -= 1;
         self.next = self.next_middle;
@@ -98,18 +106,7 @@ impl<'a> Odometer<'a> {
             self.next_middle.1.wrapping_add_signed(self.middle.destination),
         );
         self.left = self.innermost.extent;
-        self.left > 0
-    }
-
-    #[inline(always)]
-    fn advance_outer(&mut self) -> bool {
-        if self.outer_begun == self.outer_count {
-            return false;
-        }
-        self.next_middle = offset_at(self.outer, self.outer_begun, self.start);
-        self.outer_begun += 1;
-        self.middle_left = self.middle.extent;
-        self.advance_middle()
+        true
     }
 }
 
@@ -144,7 +141,7 @@ impl Iterator for Odometer<'_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
-        if self.left == 0 && !self.advance_middle() && !self.advance_outer() {
+        if self.left == 0 && !self.advance() {
             return None;
         }
         let offsets = self.next;

@@ -108,70 +108,87 @@ impl<L: AsRef<[Stride]>> PlainNest<L> {
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
         // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`, which is inside both
-        // buffers. The buffers do not overlap, because the destination is borrowed exclusively. The pattern
-        // of each arm is the length that its code copies, and that length is `self.run`.
+        // buffers. The buffers do not overlap, because the destination is borrowed exclusively.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
             if self.loops().is_empty() {
                 return std::ptr::copy_nonoverlapping(from, to, self.run);
             }
-            match self.run {
-                1 => self.walk(from, to, |from, to| one::<1>(from, to)),
-                2 => self.walk(from, to, |from, to| one::<2>(from, to)),
-                3 => self.walk(from, to, |from, to| two::<2>(from, to, 3)),
-                4 => self.walk(from, to, |from, to| one::<4>(from, to)),
-                run @ 5..=7 => self.walk(from, to, |from, to| two::<4>(from, to, run)),
-                8 => self.walk(from, to, |from, to| one::<8>(from, to)),
-                run @ 9..=15 => self.walk(from, to, |from, to| two::<8>(from, to, run)),
-                16 => self.walk(from, to, |from, to| one::<16>(from, to)),
-                run @ 17..=32 => self.walk(from, to, |from, to| two::<16>(from, to, run)),
-                run @ 33..=64 => self.walk(from, to, |from, to| two::<32>(from, to, run)),
-                run @ 65..=128 => self.walk(from, to, |from, to| two::<64>(from, to, run)),
-                run => self.walk(from, to, |from, to| std::ptr::copy_nonoverlapping(from, to, run)),
-            }
+            copy_all(self.run, self.loops(), from, to);
         }
     }
+}
 
-    /// Calls `copy` with the source and the destination address of every run.
-    ///
-    /// # Safety
-    ///
-    /// * `copy` may be called for every run of the nest, if the first run is at `from` and `to`.
-    #[inline(always)]
-    unsafe fn walk(&self, mut from: *const u8, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) {
-        let (inner, outer) = self.loops().split_last().unwrap_or((&Stride::ONCE, &[]));
-        let (middle, outer) = outer.split_last().unwrap_or((&Stride::ONCE, &[]));
-        let mut begun = [0_usize; MOST_PLAIN_LOOPS];
-        loop {
-            let (mut row_from, mut row_to) = (from, to);
-            for _ in 0..middle.extent {
-                let (mut unit_from, mut unit_to) = (row_from, row_to);
-                for _ in 0..inner.extent {
-                    copy(unit_from, unit_to);
-                    unit_from = unit_from.wrapping_offset(inner.source);
-                    unit_to = unit_to.wrapping_offset(inner.destination);
-                }
-                row_from = row_from.wrapping_offset(middle.source);
-                row_to = row_to.wrapping_offset(middle.destination);
-            }
-            // Moves to the next iteration of the outer loops. The last of these loops turns fastest.
-            let mut at = outer.len();
-            loop {
-                let Some(next) = at.checked_sub(1) else { return };
-                at = next;
-                let step = &outer[at];
-                from = from.wrapping_offset(step.source);
-                to = to.wrapping_offset(step.destination);
-                begun[at] += 1;
-                if begun[at] < step.extent {
-                    break;
-                }
-                begun[at] = 0;
-                let extent = step.extent.cast_signed();
-                from = from.wrapping_offset(step.source.wrapping_mul(extent).wrapping_neg());
-                to = to.wrapping_offset(step.destination.wrapping_mul(extent).wrapping_neg());
+/// Copies the runs of a nest whose first run is at `from` and `to`.
+///
+/// # Safety
+///
+/// * Every run of the nest is readable on the source and writable on the destination.
+// A call would take 3 ns of the 9 ns of six elements (Zen 5).
+#[cfg_attr(not(feature = "small"), inline(always))]
+#[cfg_attr(feature = "small", inline(never))]
+unsafe fn copy_all(run: usize, loops: &[Stride], mut from: *const u8, mut to: *mut u8) {
+    let (inner, outer) = loops.split_last().unwrap_or((&Stride::ONCE, &[]));
+    let (middle, outer) = outer.split_last().unwrap_or((&Stride::ONCE, &[]));
+    let mut begun = [0_usize; MOST_PLAIN_LOOPS];
+    loop {
+        let rows = (from, to, middle, inner);
+        // SAFETY: the contract of this function. The pattern of each arm is the length that its code copies.
+        unsafe {
+            match run {
+                1 => walk(rows, |from, to| one::<1>(from, to)),
+                2 => walk(rows, |from, to| one::<2>(from, to)),
+                3 => walk(rows, |from, to| two::<2>(from, to, 3)),
+                4 => walk(rows, |from, to| one::<4>(from, to)),
+                5..=7 => walk(rows, |from, to| two::<4>(from, to, run)),
+                8 => walk(rows, |from, to| one::<8>(from, to)),
+                9..=15 => walk(rows, |from, to| two::<8>(from, to, run)),
+                16 => walk(rows, |from, to| one::<16>(from, to)),
+                17..=32 => walk(rows, |from, to| two::<16>(from, to, run)),
+                33..=64 => walk(rows, |from, to| two::<32>(from, to, run)),
+                65..=128 => walk(rows, |from, to| two::<64>(from, to, run)),
+                _ => walk(rows, |from, to| std::ptr::copy_nonoverlapping(from, to, run)),
             }
         }
+        // Moves to the next iteration of the outer loops. The last of these loops turns fastest.
+        let mut at = outer.len();
+        loop {
+            let Some(next) = at.checked_sub(1) else { return };
+            at = next;
+            let step = &outer[at];
+            from = from.wrapping_offset(step.source);
+            to = to.wrapping_offset(step.destination);
+            begun[at] += 1;
+            if begun[at] < step.extent {
+                break;
+            }
+            begun[at] = 0;
+            let extent = step.extent.cast_signed();
+            from = from.wrapping_offset(step.source.wrapping_mul(extent).wrapping_neg());
+            to = to.wrapping_offset(step.destination.wrapping_mul(extent).wrapping_neg());
+        }
+    }
+}
+
+/// The source and the destination address of the first run, and the two innermost loops, outer to inner.
+type Rows<'a> = (*const u8, *mut u8, &'a Stride, &'a Stride);
+
+/// Calls `copy` with the source and the destination address of every run of the two innermost loops.
+///
+/// # Safety
+///
+/// * `copy` may be called for every one of these runs.
+#[inline(always)]
+unsafe fn walk((mut from, mut to, middle, inner): Rows<'_>, copy: impl Fn(*const u8, *mut u8)) {
+    for _ in 0..middle.extent {
+        let (mut unit_from, mut unit_to) = (from, to);
+        for _ in 0..inner.extent {
+            copy(unit_from, unit_to);
+            unit_from = unit_from.wrapping_offset(inner.source);
+            unit_to = unit_to.wrapping_offset(inner.destination);
+        }
+        from = from.wrapping_offset(middle.source);
+        to = to.wrapping_offset(middle.destination);
     }
 }
 

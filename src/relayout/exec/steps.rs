@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use strided_copy::{Copies, Destination, LINE, bit_rows, width};
+use strided_copy::{Copies, Destination, LINE, SMALL_PROGRAM, bit_rows, width};
 
 use crate::map::each_element;
 
@@ -18,7 +18,7 @@ struct Buffers<const LENGTH: usize>([[u8; LENGTH]; 2]);
 type Bits = (u64, u64);
 
 pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
-    if let Step::Staged(_) = steps.step {
+    if !SMALL_PROGRAM && let Step::Staged(_) = steps.step {
         run_in::<{ BUFFER + 4 * LINE }>(steps, source, destination);
     } else {
         run_in::<0>(steps, source, destination);
@@ -39,6 +39,7 @@ fn run_in<const LENGTH: usize>(steps: &StepBox, source: &[u8], destination: Dest
                     bit_rows::copy_row(source, at.0, copies.destination().bytes_to_change(), at.1, *bits);
                 }
                 Step::Rows(rows) => change_width(rows, source, copies, at),
+                Step::Staged(_) if SMALL_PROGRAM => unreachable!("no staging buffers in a small program"),
                 Step::Staged(staged) => run_staged(staged, source, copies, at, &mut buffers),
             }
         });

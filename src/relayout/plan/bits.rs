@@ -26,7 +26,7 @@ use std::cmp::Reverse;
 
 use smallvec::{SmallVec, smallvec};
 use strided_copy::kernel::{BitInterleave, Direction, Kernel, Rows as By, WidthRow};
-use strided_copy::{Access, Copy, Prefetch};
+use strided_copy::{Access, Copy, Prefetch, SMALL_PROGRAM};
 
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops, Stride};
@@ -49,7 +49,7 @@ const _: () = assert!(BUFFER == 1 << 14);
 /// bytes does not fit a `usize`.
 pub(crate) fn plan(copy: &CopyBox, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
     let whole = match in_whole_bytes(copy, widths, site)? {
-        None => interleaved(copy, widths, site)?,
+        None if !SMALL_PROGRAM => interleaved(copy, widths, site)?,
         found => found,
     };
     if let Some(whole) = whole {
@@ -130,7 +130,8 @@ fn row(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<(CopyBox
     let mut outer = copy.clone();
     let row = match long_row(copy) {
         Some(index) => outer.loops.remove(index).extent(),
-        None if copy.loops.is_empty() || widths.changes() == (None, None) => 1,
+        // A small program has no staging buffers.
+        None if copy.loops.is_empty() || widths.changes() == (None, None) || SMALL_PROGRAM => 1,
         None => return Ok(None),
     };
     Ok(Some((outer, unstaged(row, widths, site)?)))

@@ -44,8 +44,7 @@ impl Passes {
         // A packed buffer fuses and cuts nothing, so it goes together with either side. The dimensions are
         // reversed on the side where that is possible.
         let (elements, bits) = (source.element_count(), source.element_bits());
-        let order = (0..source.sizes().len()).collect();
-        let packed = IndexMap::from_tiles(source.data_type(), bits, source.sizes(), order, &[], 1)?;
+        let packed = IndexMap::row_major(source.data_type(), bits, source.sizes())?;
         for (first, second) in [(reversed, &[][..]), (&[][..], reversed)] {
             if let Some(into) = BoxGroups::new(source, &packed, first)
                 && let Some(out_of) = BoxGroups::new(&packed, destination, second)

@@ -2,7 +2,7 @@
 //! block.
 
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
-use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, Copy, PermutedBlocks, Prefetch};
+use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, Copy, PermutedBlocks, Prefetch, SMALL_PROGRAM};
 
 use crate::error::Error;
 use crate::map::{self, CopyBox, Loop};
@@ -50,7 +50,7 @@ pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error
 /// copied bit by bit.
 pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     let (atom, each) = match bits {
-        4 => (Atom::Nibble, 1),
+        4 if !SMALL_PROGRAM => (Atom::Nibble, 1),
         _ if bits.is_multiple_of(8) => (Atom::Byte, bits.div_euclid(8)),
         _ => return None,
     };

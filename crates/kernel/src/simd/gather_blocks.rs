@@ -11,6 +11,7 @@ use super::walk::Walk;
 use crate::block_permutation::{BlockPermutation, Gathers, LONGEST_PERIOD, Shuffles, Tables};
 use crate::destination::Destination;
 use crate::kernel::Kernel;
+use crate::level::SMALL_PROGRAM;
 use crate::machine::LINE;
 use crate::portable;
 
@@ -319,6 +320,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
                     _ if self.gathers.of_nibbles() && !WHOLE => {
                         self.group::<0, true>(tables, vectors, rounds, from, to)
                     }
+                    _ if SMALL_PROGRAM && !WHOLE => self.group::<0, false>(tables, vectors, rounds, from, to),
                     1 if WHOLE || !V::SHUFFLES_TWO => self.group::<1, false>(tables, vectors, 1, from, to),
                     2 if WHOLE || !V::SHUFFLES_TWO => self.group::<2, false>(tables, vectors, 2, from, to),
                     3 if WHOLE || !V::SHUFFLES_TWO => self.group::<3, false>(tables, vectors, 3, from, to),

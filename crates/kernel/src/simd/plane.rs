@@ -38,6 +38,7 @@ use super::square::{DESTINATION, How, NEITHER, Panel, TransposePanel};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGED_PITCH, Stage, count};
+use crate::level::SMALL_PROGRAM;
 use crate::machine::{LINE, PAGE};
 use staged::{Buffers, Ends, Leftover, StageRows, drain, runs, staged_row};
 
@@ -54,7 +55,7 @@ mod staged;
 pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &Panels) {
     let transpose = of_unit::<V, NEITHER>(plane.unit).unwrap_or(runs::<V>);
     // For registers of a line this was not measured.
-    let staged = if V::BYTES == LINE { None } else { of_unit::<V, DESTINATION>(plane.unit) };
+    let staged = if V::BYTES == LINE || SMALL_PROGRAM { None } else { of_unit::<V, DESTINATION>(plane.unit) };
     let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
     let (rows, columns) = (Offsets::new(&mut row_list), Offsets::new(&mut column_list));
     let mut planes =
