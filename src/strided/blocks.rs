@@ -22,7 +22,7 @@ use crate::error::{Code, Error};
 use crate::typed_sizes::{check_sizes, write_list};
 
 use super::desc::BufferTensorDesc;
-use super::integers::{Integer, first_that_does_not_fit, index_of, natural, sizes_of};
+use super::numbers::{Integer, first_that_does_not_fit, index_of, natural, sizes_of};
 use super::slice::Slice;
 
 /// A tensor whose innermost axis is stored in blocks: ggml's q4_0, the K types, mxfp4 and others.

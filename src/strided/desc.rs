@@ -6,9 +6,7 @@ use crate::checked::{self, Dims, Exact, OFFSET, zeros};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
-use super::integers::{Integer, first_that_does_not_fit, index_of, natural};
-use super::owns::Owns;
-use super::size::{extent, pack, size_in_bytes};
+use super::numbers::{Integer, extent, first_that_does_not_fit, index_of, natural, pack, size_in_bytes};
 
 /// A tensor in a buffer: the data type, the sizes, and the distance between neighbours on each axis.
 ///
@@ -56,6 +54,35 @@ pub struct BufferTensorDesc {
     pub(super) explicit_strides: bool,
     /// Never [`Owns::Buffer`] with a base offset.
     pub(super) owns: Owns,
+}
+
+/// What a tensor owns of its buffer, and so may overwrite when it is written.
+///
+/// It matters where a tensor is written. [`Relayout::with_padding`](crate::relayout::Relayout::with_padding)
+/// fills gaps that are owned, and [`validate`](crate::upload::validate) refuses an output whose gaps are not
+/// its own on a device that may overwrite them.
+///
+/// ```
+/// use tensor_layout::{strided::Owns, BufferTensorDesc, DataType};
+///
+/// let cache = BufferTensorDesc::padded_rows(DataType::F16, &[2, 64, 100], 256)?;
+/// assert_eq!(cache.owns(), Owns::Buffer);
+/// // A layer, and rows of it: what is between their rows is padding of the cache.
+/// assert_eq!(cache.select(0, 1)?.owns(), Owns::Gaps);
+/// assert_eq!(cache.select(0, 1)?.slice_axis(0, 8..16)?.owns(), Owns::Gaps);
+/// // Some columns: the other columns are between them.
+/// assert_eq!(cache.slice_axis(2, 0..50)?.owns(), Owns::Elements);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Owns {
+    /// The elements alone. The bytes between them may belong to other tensors.
+    Elements,
+    /// The bytes from the first element to the last, rounded up to 4 bytes as DirectML binds them. What is
+    /// before and after belongs to other tensors.
+    Gaps,
+    /// The whole buffer.
+    Buffer,
 }
 
 /// The owner of the buffer of a tensor (`DML_TENSOR_FLAGS`).

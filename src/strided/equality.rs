@@ -5,8 +5,7 @@ use core::hash::{Hash, Hasher};
 use crate::checked::is_same;
 use crate::element::DataType;
 
-use super::desc::{BufferTensorDesc, TensorFlags};
-use super::owns::Owns;
+use super::desc::{BufferTensorDesc, Owns, TensorFlags};
 
 impl BufferTensorDesc {
     fn plain_fields(&self) -> (DataType, TensorFlags, u32, (u64, Owns), u64) {

@@ -8,9 +8,8 @@ use crate::checked::Exact;
 use alloc::format;
 use alloc::string::String;
 
-use super::desc::BufferTensorDesc;
-use super::owns::Owns;
-use super::size::size_in_bytes;
+use super::desc::{BufferTensorDesc, Owns};
+use super::numbers::size_in_bytes;
 
 impl BufferTensorDesc {
     /// Every constructor and every view calls this last: a broken invariant stops a debug build.

@@ -27,37 +27,8 @@ use smallvec::SmallVec;
 use crate::checked::{Exact, wide_product};
 use crate::short_sort::sort_by_key;
 
-use super::desc::BufferTensorDesc;
+use super::desc::{BufferTensorDesc, Owns};
 use super::slice::Taken;
-
-/// What a tensor owns of its buffer, and so may overwrite when it is written.
-///
-/// It matters where a tensor is written. [`Relayout::with_padding`](crate::relayout::Relayout::with_padding)
-/// fills gaps that are owned, and [`validate`](crate::upload::validate) refuses an output whose gaps are not
-/// its own on a device that may overwrite them.
-///
-/// ```
-/// use tensor_layout::{strided::Owns, BufferTensorDesc, DataType};
-///
-/// let cache = BufferTensorDesc::padded_rows(DataType::F16, &[2, 64, 100], 256)?;
-/// assert_eq!(cache.owns(), Owns::Buffer);
-/// // A layer, and rows of it: what is between their rows is padding of the cache.
-/// assert_eq!(cache.select(0, 1)?.owns(), Owns::Gaps);
-/// assert_eq!(cache.select(0, 1)?.slice_axis(0, 8..16)?.owns(), Owns::Gaps);
-/// // Some columns: the other columns are between them.
-/// assert_eq!(cache.slice_axis(2, 0..50)?.owns(), Owns::Elements);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Owns {
-    /// The elements alone. The bytes between them may belong to other tensors.
-    Elements,
-    /// The bytes from the first element to the last, rounded up to 4 bytes as DirectML binds them. What is
-    /// before and after belongs to other tensors.
-    Gaps,
-    /// The whole buffer.
-    Buffer,
-}
 
 impl BufferTensorDesc {
     /// What the tensor owns of its buffer.

@@ -8,7 +8,7 @@ use crate::error::{Error, counted};
 
 use super::axes::{AxisOrder, packed_strides};
 use super::desc::BufferTensorDesc;
-use super::integers::{Integer, sizes_of};
+use super::numbers::{Integer, sizes_of};
 
 impl BufferTensorDesc {
     /// Returns a packed tensor in the memory order `order`. The `sizes` are in the logical order

@@ -7,7 +7,7 @@ use crate::element::DataType;
 use crate::error::Error;
 
 use super::desc::BufferTensorDesc;
-use super::integers::{Integer, sizes_of};
+use super::numbers::{Integer, sizes_of};
 
 /// A tensor with negative strides: a descriptor of its elements from the lowest address on, and the axes
 /// that run backwards.

@@ -1,20 +1,21 @@
 //! `Slice`: the indices of an axis that a slice keeps, and its text; views of parts of a tensor: slices with
-//! a step, one index of an axis, splits.
+//! a step, one index of an axis.
 
-use crate::checked::{self, Exact};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Deref, Range, RangeFrom, RangeFull, RangeTo};
 use core::str::FromStr;
 
+use smallvec::SmallVec;
+
+use crate::checked::Exact;
 use crate::cursor::Cursor;
 use crate::error::{Code, Error};
 use crate::typed_sizes::write_list;
-use smallvec::SmallVec;
 
 use super::desc::BufferTensorDesc;
-use super::integers::{Integer, index_of, sizes_of};
+use super::numbers::{Integer, index_of};
 
 /// The indices of one axis that a slice keeps: every `step`-th index from `start` up to but not
 /// including `end`.
@@ -325,32 +326,5 @@ impl BufferTensorDesc {
         one.strides.remove(axis);
         one.measure()?;
         Ok(one)
-    }
-
-    /// Returns the parts of the tensor along an axis, which have these lengths and follow each other.
-    ///
-    /// **Post-condition** (`split_covers_the_axis_once`): each index of the tensor is in one part, at its own
-    /// offset.
-    ///
-    /// # Errors
-    ///
-    /// `axis_out_of_range`, and `size_mismatch` if the lengths do not add up to the size.
-    pub fn split<T: Integer>(&self, axis: usize, lengths: &[T]) -> Result<Vec<Self>, Error> {
-        let ((size, _), lengths) = (self.axis(axis)?, sizes_of(lengths)?);
-        let mut total = 0;
-        for &length in &lengths {
-            total = checked::add(total, length, checked::ELEMENTS)?;
-        }
-        if total != size {
-            return Err(Code::SizeMismatch.at(axis, size, total));
-        }
-        let mut start = 0_u64;
-        let part = |&length: &u64| {
-            let end = start.plus(length);
-            let part = self.slice_axis(axis, start..end);
-            start = end;
-            part
-        };
-        lengths.iter().map(part).collect()
     }
 }

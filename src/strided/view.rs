@@ -11,7 +11,7 @@ use crate::checked::{self, Dims, Exact};
 use crate::error::{Code, Error};
 
 use super::desc::BufferTensorDesc;
-use super::integers::{Integer, sizes_of};
+use super::numbers::{Integer, sizes_of};
 
 /// The end at which axes are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

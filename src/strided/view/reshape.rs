@@ -5,7 +5,7 @@ use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
 use crate::strided::free_strides::set_free_strides;
-use crate::strided::integers::{Integer, sizes_of};
+use crate::strided::numbers::{Integer, sizes_of};
 use alloc::format;
 
 impl BufferTensorDesc {
