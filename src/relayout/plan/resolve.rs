@@ -72,13 +72,11 @@ pub(crate) fn resolve(kernel: Kernel, loops: &[Loop], site: Site<'_>) -> (Kernel
 
 fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     let Site { streaming, prefetch, .. } = site;
-    let far = |stride: isize| stride.unsigned_abs() >= PAGE;
-    let jumps = count.extent == 1 || far(count.source) || far(count.destination);
     let repeats = count.source == 0
         && usize::try_from(count.destination) == Ok(run)
         && run.is_power_of_two()
         && run <= site.register();
-    let scattered = site.knobs.scattered && !streaming && jumps && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
+    let scattered = site.knobs.scattered && !streaming && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
     let (by, prefetch) = match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {

@@ -66,7 +66,7 @@ pub struct Panels {
 pub enum Stage {
     /// There is no staging buffer.
     None,
-    /// The buffer collects this many lines of each destination row.
+    /// The buffer collects this many lines of each destination row. This is for copies with ordinary stores.
     Lines(u8),
     /// The buffer collects lines of destination rows that start inside cache lines. The partial line at the
     /// end of each row is kept until the row continues. This is for copies with non-temporal stores.
@@ -171,7 +171,7 @@ impl Panels {
         }
         match self.stage {
             Stage::None => true,
-            Stage::Lines(lines) => in_register && has_room(lines),
+            Stage::Lines(lines) => in_register && has_room(lines) && !self.whole_lines,
             Stage::Continue { lines, joined } => {
                 let row = rows * unit;
                 // Condition 4.

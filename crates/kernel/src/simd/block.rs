@@ -68,12 +68,18 @@ pub(super) fn of_unit<V: Vector, const STAGED: bool>(unit: usize) -> Option<Tran
 /// # Safety
 ///
 /// The conditions of [`TransposePanel`].
-unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(panel: &mut Panel<'_>) {
+unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(
+    panel: &Panel<'_>,
+    prefetch: &mut PanelPrefetch<'_>,
+) {
     // SAFETY: the contract of this function.
-    unsafe { V::vectorize(Blocks::<UNIT, IN_LANE, STAGED>(panel)) }
+    unsafe { V::vectorize(Blocks::<UNIT, IN_LANE, STAGED>(panel, prefetch)) }
 }
 
-struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(&'a mut Panel<'p>);
+struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(
+    &'a Panel<'a>,
+    &'a mut PanelPrefetch<'p>,
+);
 
 impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for Blocks<'_, '_, UNIT, IN_LANE, STAGED> {
     /// # Safety
@@ -82,11 +88,9 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for 
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(UNIT * IN_LANE == 16 && LANES * 16 == V::BYTES && LINE.is_multiple_of(V::BYTES)) };
-        let Blocks(panel) = self;
+        let Blocks(panel, prefetch) = self;
         let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
         let Panel { from, to, rows, columns, row_count, column_count, how, .. } = *panel;
-        // No pointer leads to this copy. Stores cannot change it, so it stays in registers.
-        let mut prefetch = panel.prefetch;
         let lines = row_count.div_ceil(in_line);
         let scattered = !STAGED && V::BYTES == LINE && how.scattered && !how.staged;
         let (wide, high) = if scattered { (column_count / in_line, row_count / in_line) } else { (0, 0) };
@@ -99,7 +103,7 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for 
             if scattered {
                 for block in Scattered::new(wide * high) {
                     let corner = at(block / wide, block % wide * in_line);
-                    square::<V, UNIT, IN_LANE, LANES, false, STAGED>(&how, corner, &mut prefetch);
+                    square::<V, UNIT, IN_LANE, LANES, false, STAGED>(&how, corner, prefetch);
                 }
             }
             for first in (0..column_count).step_by(in_line) {
@@ -115,14 +119,14 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for 
                     let blocks = whole / units;
                     if !STAGED && how.streaming {
                         for _ in 0..blocks {
-                            line_block::<V, UNIT, IN_LANE, LANES>(&how, corner, &mut prefetch);
+                            line_block::<V, UNIT, IN_LANE, LANES>(&how, corner, prefetch);
                             corner = corner.moved::<STAGED>([V::BYTES, 0, 0, units]);
                         }
                     } else {
                         for _ in 0..blocks {
                             let mut part = corner;
                             for _ in 0..LINE / V::BYTES {
-                                square::<V, UNIT, IN_LANE, LANES, false, STAGED>(&how, part, &mut prefetch);
+                                square::<V, UNIT, IN_LANE, LANES, false, STAGED>(&how, part, prefetch);
                                 part = part.moved::<STAGED>([0, units, V::BYTES, 0]);
                             }
                             corner = corner.moved::<STAGED>([V::BYTES, 0, 0, units]);
@@ -135,7 +139,6 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for 
                 }
             }
         }
-        panel.prefetch = prefetch;
     }
 }
 
@@ -147,7 +150,7 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for 
 /// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination, and start at a line.
 #[inline(always)]
 unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
-    how: &How,
+    how: &How<'_>,
     corner: Corner,
     prefetch: &mut PanelPrefetch<'_>,
 ) {

@@ -80,7 +80,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
     /// * The conditions of [`edge`].
     /// * The rows are a whole line, and at least `IN_LANE` readable columns end with the last of `columns`.
     #[inline(always)]
-    unsafe fn few_columns<V: Vector, const LANES: usize>(&self, how: &How) {
+    unsafe fn few_columns<V: Vector, const LANES: usize>(&self, how: &How<'_>) {
         let Edge { panel, rows: (row, _), columns: (column, columns) } = *self;
         for begin in (column..column + columns).step_by(IN_LANE) {
             let over = (begin + IN_LANE).saturating_sub(column + columns);
@@ -113,13 +113,13 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
     /// * `row` is a row of the panel.
     /// * `columns` columns are readable from the first column of the edge on.
     #[inline(always)]
-    unsafe fn loaded<V: Vector, const LANES: usize>(&self, how: &How, row: usize, columns: usize) -> V {
+    unsafe fn loaded<V: Vector, const LANES: usize>(&self, how: &How<'_>, row: usize, columns: usize) -> V {
         // SAFETY: a partial load reads `columns` units. A whole load reads `IN_LANE * LANES` units, and is
         // used only if there are that many columns.
         unsafe {
             let from = self.panel.from.add(self.columns.0 * UNIT + *self.panel.rows.add(row));
             let line = if columns < IN_LANE * LANES { V::load_partial(from, columns * UNIT) } else { V::load(from) };
-            match &how.micro_tile {
+            match how.micro_tile {
                 Some(shuffle) => line.shuffle_lanes(shuffle),
                 None => line,
             }
@@ -134,7 +134,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
     ///
     /// The conditions of [`edge`].
     #[inline(always)]
-    unsafe fn some<V: Vector, const LANES: usize>(&self, how: &How) {
+    unsafe fn some<V: Vector, const LANES: usize>(&self, how: &How<'_>) {
         #[repr(align(64))]
         struct Stage(MaybeUninit<[[u8; LINE]; LINE]>);
         let Edge { panel, rows: (row, rows), columns: (column, columns) } = *self;

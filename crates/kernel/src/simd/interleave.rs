@@ -35,7 +35,7 @@ use super::shuffles::{Block, Shuffling};
 use super::side_by_side::{Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::kernel::{JOINED_RUN, Rows};
+use crate::kernel::{JOINED_RUN, Rows, Stride};
 use crate::level::SMALL_PROGRAM;
 use crate::machine::LINE;
 
@@ -55,7 +55,7 @@ struct Stage(MaybeUninit<[[u8; STAGED_ROW]; ROWS]>);
 /// Rows of `row` bytes. On one side they are `pitch` bytes apart, and on the other side they are interleaved.
 pub(super) struct InterleaveRows<'a> {
     pub(super) walk: &'a Walk<'a>,
-    pub(super) shuffling: Shuffling,
+    pub(super) shuffling: &'a Shuffling,
     pub(super) row: usize,
     pub(super) unit: usize,
     /// The pitch of the rows; negative if the first row is the last in memory.
@@ -116,7 +116,7 @@ impl InterleaveRows<'_> {
     #[inline(always)]
     unsafe fn rows<V: Vector>(&self, stage: Option<*mut u8>) {
         let &InterleaveRows { walk, shuffling, row, unit, pitch, by, .. } = self;
-        let Shuffling { sources, destinations, source_apart, .. } = shuffling;
+        let &Shuffling { sources, destinations, source_apart, .. } = shuffling;
         let stage = stage.unwrap_or(std::ptr::null_mut());
         let runs = if let Rows::Joined(runs) = by { usize::from(runs) } else { 0 };
         let dense_destination = source_apart || destinations == 1;
@@ -128,6 +128,9 @@ impl InterleaveRows<'_> {
         // first row all the same, and are negative numbers that wrap.
         let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
         let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
+        // Rows of whole registers need no code of their own in each iteration of the innermost loop.
+        let is_whole = row.is_multiple_of(V::BYTES) && !may_stream && runs == 0;
+        let (walk, times) = if is_whole { walk.around_innermost() } else { (*walk, Stride::ONCE) };
         let mut run = 0;
         for mut iteration in walk.iterations() {
             if source_apart {
@@ -145,7 +148,7 @@ impl InterleaveRows<'_> {
                 if runs > 0 {
                     let end = row - row % V::BYTES;
                     let staged = (stage.add(run * row), STAGED_ROW);
-                    self.columns::<V>(from, staged, 0..end, (ahead, false));
+                    self.columns::<V>(from, staged, 0..end, (ahead, false), times);
                     self.rest::<V>(from, staged, end..row, false);
                     if run + 1 == runs {
                         drain::<V>(stage, (to.wrapping_sub(run * row), pitch), destinations, runs * row);
@@ -166,7 +169,7 @@ impl InterleaveRows<'_> {
                 if streaming && by == Rows::Staged {
                     self.by_lines::<V>(from, (to, pitch), head..end, (ahead, stage));
                 } else {
-                    self.columns::<V>(from, (to, pitch), head..end, (ahead, streaming));
+                    self.columns::<V>(from, (to, pitch), head..end, (ahead, streaming), times);
                 }
                 self.rest::<V>(from, (to, pitch), end..row, streaming);
             }
@@ -200,7 +203,7 @@ impl InterleaveRows<'_> {
             // staging buffer has room for them.
             unsafe {
                 let staged = (stage.wrapping_sub(at), STAGED_ROW);
-                self.columns::<V>(from, staged, at..at + some, (ahead, false));
+                self.columns::<V>(from, staged, at..at + some, (ahead, false), Stride::ONCE);
                 let to = to.wrapping_add(at);
                 for i in 0..self.shuffling.destinations {
                     let (from, to) = (stage.add(i * STAGED_ROW), to.wrapping_add(i.wrapping_mul(pitch)));
@@ -214,7 +217,7 @@ impl InterleaveRows<'_> {
 
     /// # Safety
     ///
-    /// * The columns are readable in the rows at `from` and writable in the rows at `to`.
+    /// * Each of `times`, the columns are readable in the rows at `from` and writable in the rows at `to`.
     /// * With `streaming`, they start at an aligned address in every destination row.
     #[inline(always)]
     unsafe fn columns<V: Vector>(
@@ -223,14 +226,16 @@ impl InterleaveRows<'_> {
         (to, pitch): (*mut u8, usize),
         columns: Range<usize>,
         (ahead, streaming): (usize, bool),
+        times: Stride,
     ) {
-        let Shuffling { shuffle, sources, destinations, source_apart } = self.shuffling;
+        let &Shuffling { shuffle, sources, destinations, source_apart } = self.shuffling;
         let (read, written) = if source_apart { (1, destinations) } else { (sources, 1) };
         if !columns.is_empty() {
             let block = Block {
                 from: from.wrapping_add(columns.start * read),
                 to: to.wrapping_add(columns.start * written),
                 registers: columns.len() / V::BYTES,
+                times,
                 pitch: if source_apart { self.pitch() } else { pitch },
                 ahead,
                 streaming,
@@ -259,7 +264,9 @@ impl InterleaveRows<'_> {
         unsafe {
             match columns.end.checked_sub(V::BYTES) {
                 _ if columns.is_empty() => {}
-                Some(first) if !streamed => self.columns::<V>(from, to, first..columns.end, (0, false)),
+                Some(first) if !streamed => {
+                    self.columns::<V>(from, to, first..columns.end, (0, false), Stride::ONCE);
+                }
                 _ => self.part::<V>(from, to, columns),
             }
         }
@@ -311,13 +318,12 @@ struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 /// * The columns are readable in the rows at `from` and writable in the rows at `to`.
 #[inline(never)]
 unsafe fn part<V: Vector>(
-    shuffling: Shuffling,
+    &Shuffling { shuffle, sources, destinations, source_apart }: &Shuffling,
     (from, from_pitch): (*const u8, usize),
     (to, to_pitch): (*mut u8, usize),
     columns: Range<usize>,
     signed: bool,
 ) {
-    let Shuffling { shuffle, sources, destinations, source_apart } = shuffling;
     let (mut loaded, mut stored) = (Registers(MaybeUninit::uninit()), Registers(MaybeUninit::uninit()));
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
@@ -334,8 +340,16 @@ unsafe fn part<V: Vector>(
             } else {
                 std::ptr::copy_nonoverlapping(from.add(first * sources), loaded, bytes * sources);
             }
-            let block =
-                Block { from: loaded, to: stored, registers: 1, pitch: V::BYTES, ahead: 0, streaming: false, signed };
+            let block = Block {
+                from: loaded,
+                to: stored,
+                registers: 1,
+                times: Stride::ONCE,
+                pitch: V::BYTES,
+                ahead: 0,
+                streaming: false,
+                signed,
+            };
             shuffle(&block);
             if source_apart {
                 std::ptr::copy_nonoverlapping(stored, to.add(first * destinations), bytes * destinations);

@@ -37,7 +37,7 @@ use super::prefetch::PanelPrefetch;
 use super::square::{DESTINATION, How, NEITHER, Panel, TransposePanel};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGED_PITCH, Stage, count};
+use crate::kernel::{KEPT_COLUMNS, MICRO_TILE, MicroTile, Panels, Plane, STAGED_PITCH, Stage, count};
 use crate::level::SMALL_PROGRAM;
 use crate::machine::{LINE, PAGE};
 use staged::{Buffers, Ends, Leftover, StageRows, drain, runs, staged_row};
@@ -58,8 +58,10 @@ pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &
     let staged = if V::BYTES == LINE || SMALL_PROGRAM { None } else { of_unit::<V, DESTINATION>(plane.unit) };
     let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
     let (rows, columns) = (Offsets::new(&mut row_list), Offsets::new(&mut column_list));
-    let mut planes =
-        Planes { walk, plane, panels, transpose, staged: staged.unwrap_or(transpose), rows, columns, stage: None };
+    let staged = staged.unwrap_or(transpose);
+    let shuffle = plane.micro_tile.map(MicroTile::shuffle);
+    let micro_tile = shuffle.as_ref();
+    let mut planes = Planes { walk, plane, panels, transpose, staged, micro_tile, rows, columns, stage: None };
     // SAFETY: the contract of this function. With a staging buffer, `Staged` sets `stage`.
     unsafe {
         match panels.stage {
@@ -82,10 +84,11 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
     let (mut rows, mut columns) = (Offsets::new(&mut row_list), Offsets::new(&mut column_list));
     rows.fill(&plane.rows, 0..plane.rows.extent);
     columns.fill(&plane.columns, 0..plane.columns.extent);
-    let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
+    let shuffle = plane.micro_tile.map(MicroTile::shuffle);
+    let micro_tile = shuffle.as_ref();
     let how = How { streaming: false, staged: false, in_order: false, in_cache: true, scattered, micro_tile };
     for iteration in walk.iterations() {
-        let mut panel = Panel {
+        let panel = Panel {
             from: iteration.from,
             to: iteration.to,
             rows: rows.as_ptr(),
@@ -95,10 +98,9 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
             left: 0,
             unit: plane.unit,
             how,
-            prefetch: PanelPrefetch::nothing(&plane.rows),
         };
         // SAFETY: the panel has exactly the rows and columns of the plane.
-        unsafe { transpose(&mut panel) };
+        unsafe { transpose(&panel, &mut PanelPrefetch::nothing(&plane.rows)) };
     }
 }
 
@@ -128,6 +130,7 @@ struct Planes<'a> {
     transpose: TransposePanel,
     /// The code that transposes a panel to rows of a staging buffer that are `STAGED_PITCH` bytes apart.
     staged: TransposePanel,
+    micro_tile: Option<&'a [u8; MICRO_TILE]>,
     /// The offsets of the rows and the columns of the panel at hand.
     rows: Offsets<'a>,
     columns: Offsets<'a>,
@@ -135,10 +138,10 @@ struct Planes<'a> {
     stage: Option<Buffers<'a>>,
 }
 
-impl Planes<'_> {
+impl<'a> Planes<'a> {
     /// How panels are stored with ordinary stores.
     #[inline(always)]
-    fn how(&self) -> How {
+    fn how(&self) -> How<'a> {
         let panels = self.panels;
         How {
             streaming: false,
@@ -146,7 +149,7 @@ impl Planes<'_> {
             in_order: panels.whole_lines && (self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE),
             in_cache: !panels.whole_lines && panels.ahead == 0,
             scattered: panels.scattered,
-            micro_tile: self.plane.micro_tile.map(MicroTile::shuffle),
+            micro_tile: self.micro_tile,
         }
     }
 
@@ -214,7 +217,7 @@ impl Planes<'_> {
         iteration: &Iteration,
         columns: Range<usize>,
         rows: Range<usize>,
-        how: How,
+        how: How<'_>,
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let &mut Planes { plane, transpose, .. } = self;
@@ -222,7 +225,7 @@ impl Planes<'_> {
         for first in columns.clone().step_by(Offsets::MOST) {
             let columns = first..(first + Offsets::MOST).min(columns.end);
             self.columns.fill(&plane.columns, columns.clone());
-            let mut panel = Panel {
+            let panel = Panel {
                 from: iteration.from.wrapping_add(first * plane.unit),
                 to: iteration.to.wrapping_add(rows.start * plane.unit),
                 rows: self.rows.as_ptr(),
@@ -232,11 +235,9 @@ impl Planes<'_> {
                 left: first,
                 unit: plane.unit,
                 how,
-                prefetch: *prefetch,
             };
             // SAFETY: the panel has rows and columns of the plane, and the lists have an offset for each.
-            unsafe { transpose(&mut panel) };
-            *prefetch = panel.prefetch;
+            unsafe { transpose(&panel, prefetch) };
         }
     }
 
@@ -252,15 +253,14 @@ impl Planes<'_> {
         iteration: &Iteration,
         columns: Range<usize>,
         rows: Range<usize>,
-        how: How,
+        how: How<'_>,
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let &mut Planes { plane, panels, .. } = self;
         let bytes = rows.len() * plane.unit;
         let pitch = match panels.stage {
-            // These rows go to the destination directly. They are the last rows of a plane and do not fill
-            // the staging buffer, or they cannot be streamed because lines do not start with units.
-            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || panels.whole_lines && !how.streaming => {
+            // The last rows of a plane, which do not fill the staging buffer, go to the destination directly.
+            Stage::Lines(lines) if bytes < usize::from(lines) * LINE => {
                 // SAFETY: the rows and columns are in the contract.
                 return unsafe { self.direct(iteration, columns, rows, how, prefetch) };
             }
@@ -291,15 +291,15 @@ impl Planes<'_> {
         iteration: &Iteration,
         columns: Range<usize>,
         rows: Range<usize>,
-        (pitch, how): (usize, How),
+        (pitch, how): (usize, How<'_>),
         prefetch: &mut PanelPrefetch<'_>,
     ) {
-        let &mut Planes { walk, plane, panels, transpose, staged, .. } = self;
+        let &mut Planes { plane, panels, transpose, staged, .. } = self;
         let Some(stage) = &mut self.stage else { return };
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
         let first = stage.rows.wrapping_add(LINE);
         stage.columns.fill_strided(pitch, Stage::columns_at_once(unit));
-        let mut panel = Panel {
+        let panel = Panel {
             from: iteration.from.wrapping_add(columns.start * unit),
             to: first,
             rows: self.rows.as_ptr(),
@@ -309,16 +309,17 @@ impl Planes<'_> {
             left: columns.start,
             unit,
             how: How { streaming: false, staged: true, ..how },
-            prefetch: *prefetch,
         };
         // SAFETY: the rows and columns are inside the plane. `Panels::fit` checked that the buffer has room
         // for the lines of the columns, after one line in front.
-        unsafe { if pitch == STAGED_PITCH { staged(&mut panel) } else { transpose(&mut panel) } };
-        *prefetch = panel.prefetch;
+        unsafe { if pitch == STAGED_PITCH { staged(&panel, prefetch) } else { transpose(&panel, prefetch) } };
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
-        let (joined, continued) = match panels.stage {
-            Stage::Continue { joined, .. } => (joined, true),
-            _ => (false, false),
+        let Stage::Continue { joined, .. } = panels.stage else {
+            for (i, column) in columns.enumerate() {
+                // SAFETY: the row of the buffer was written, and goes to a row of the plane.
+                unsafe { staged_row::<V>(first.add(i * pitch), to(column), bytes) };
+            }
+            return;
         };
         if joined {
             let ends = Ends { is_first: columns.start == 0, is_last: columns.end == plane.columns.extent };
@@ -328,20 +329,14 @@ impl Planes<'_> {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut stage.leftovers[0])
             };
         }
-        let ends =
-            Ends { is_first: !continued || rows.start == 0, is_last: !continued || rows.end == plane.rows.extent };
+        let ends = Ends { is_first: rows.start == 0, is_last: rows.end == plane.rows.extent };
         for (i, column) in columns.enumerate() {
             // SAFETY: the row of the buffer was written, after a line for its leftover, and goes to a row of
             // the plane. `Panels::fit` checked that a run which continues has a line or more, and that no two
             // kept columns share a leftover.
             unsafe {
-                let (from, to) = (first.add(i * pitch), to(column));
-                if walk.streaming {
-                    drain::<V>(from, to, bytes, ends, &mut stage.leftovers[column % KEPT_COLUMNS]);
-                } else {
-                    staged_row::<V>(from, to, bytes);
-                }
-            }
+                drain::<V>(first.add(i * pitch), to(column), bytes, ends, &mut stage.leftovers[column % KEPT_COLUMNS])
+            };
         }
     }
 }

@@ -73,6 +73,6 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     }
 }
 
-fn some(shuffling: Option<Shuffling>) -> Shuffling {
+fn some(shuffling: Option<&Shuffling>) -> &Shuffling {
     shuffling.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for a shuffle"))
 }

@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 
 use super::exchange_bits::{exchanged, restored};
 use super::vector::{Operation, Vector};
-use crate::kernel::Direction;
+use crate::kernel::{Direction, Stride};
 use crate::level::SMALL_PROGRAM;
 
 /// Some whole registers of columns, which are shuffled. On one side, rows are `pitch` bytes apart. On the
@@ -29,6 +29,8 @@ pub(super) struct Block {
     pub(super) to: *mut u8,
     /// The number of registers of each row.
     pub(super) registers: usize,
+    /// How often the columns are shuffled, and the distance to the next columns.
+    pub(super) times: Stride,
     /// The pitch of the rows, which is added with wrapping, because it may be negative.
     pub(super) pitch: usize,
     /// How many bytes ahead the source is prefetched; 0 for no prefetch.
@@ -43,11 +45,10 @@ pub(super) struct Block {
 /// # Safety
 ///
 /// * The CPU has the features of the vector that the function was compiled for.
-/// * `registers` vectors of each row are readable from `from` on, and writable from `to` on.
+/// * Each time, `registers` vectors of each row are readable from `from` on, and writable from `to` on.
 /// * With `streaming`, `to` and the pitch of destination rows are multiples of a vector.
 pub(super) type ShuffleBlock = unsafe fn(&Block);
 
-#[derive(Clone, Copy)]
 pub(super) struct Shuffling {
     pub(super) shuffle: ShuffleBlock,
     /// The number of registers that are loaded, and the number of registers that are stored.
@@ -59,9 +60,11 @@ pub(super) struct Shuffling {
 }
 
 impl Shuffling {
-    fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> Shuffling {
-        let (sources, destinations, source_apart) = (S::SOURCES, S::DESTINATIONS, S::SOURCE_APART);
-        Shuffling { shuffle: shuffle_block::<V, S, N>, sources, destinations, source_apart }
+    fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> &'static Shuffling {
+        const {
+            let (sources, destinations, source_apart) = (S::SOURCES, S::DESTINATIONS, S::SOURCE_APART);
+            &Shuffling { shuffle: shuffle_block::<V, S, N>, sources, destinations, source_apart }
+        }
     }
 }
 
@@ -85,33 +88,39 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
     /// The conditions of [`ShuffleBlock`].
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let &Block { mut from, mut to, registers: count, pitch, ahead, streaming, signed } = self.0;
+        let &Block { from: mut first, to: mut target, registers: count, times, pitch, ahead, streaming, signed } =
+            self.0;
         let source = |i: usize| if S::SOURCE_APART { i.wrapping_mul(pitch) } else { i * V::BYTES };
         let destination = |i: usize| if S::SOURCE_APART { i * V::BYTES } else { i.wrapping_mul(pitch) };
         let (sources, destinations) = if S::SOURCE_APART { (1, S::DESTINATIONS) } else { (S::SOURCES, 1) };
-        for _ in 0..count {
-            // SAFETY: each load and each store is a register of one of the `count` columns of a row.
-            unsafe {
-                let mut registers = [V::zero(); N];
-                for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
-                    let from = from.wrapping_add(source(i));
-                    if ahead != 0 {
-                        V::prefetch(from.wrapping_add(ahead));
+        for _ in 0..times.extent {
+            let (mut from, mut to) = (first, target);
+            for _ in 0..count {
+                // SAFETY: each load and each store is a register of one of the `count` columns of a row.
+                unsafe {
+                    let mut registers = [V::zero(); N];
+                    for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
+                        let from = from.wrapping_add(source(i));
+                        if ahead != 0 {
+                            V::prefetch(from.wrapping_add(ahead));
+                        }
+                        *register = V::load(from);
                     }
-                    *register = V::load(from);
-                }
-                let registers = S::shuffled(registers, signed);
-                for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
-                    let to = to.wrapping_add(destination(i));
-                    match streaming {
-                        true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
-                        true => register.store_non_temporal(to),
-                        false => register.store(to),
+                    let registers = S::shuffled(registers, signed);
+                    for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
+                        let to = to.wrapping_add(destination(i));
+                        match streaming {
+                            true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
+                            true => register.store_non_temporal(to),
+                            false => register.store(to),
+                        }
                     }
                 }
+                from = from.wrapping_add(sources * V::BYTES);
+                to = to.wrapping_add(destinations * V::BYTES);
             }
-            from = from.wrapping_add(sources * V::BYTES);
-            to = to.wrapping_add(destinations * V::BYTES);
+            first = first.wrapping_offset(times.source);
+            target = target.wrapping_offset(times.destination);
         }
     }
 }
@@ -293,7 +302,7 @@ unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N
 
 /// The shuffle that joins or separates this many rows of units of this many bytes. `None` if there is no such
 /// shuffle.
-pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<Shuffling> {
+pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<&'static Shuffling> {
     macro_rules! bytes {
         ($unit:literal) => {
             match (rows, joins) {
@@ -320,7 +329,7 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-pub(super) fn of_bits<V: Vector>(bits: usize, direction: Direction) -> Option<Shuffling> {
+pub(super) fn of_bits<V: Vector>(bits: usize, direction: Direction) -> Option<&'static Shuffling> {
     Some(match (direction, bits) {
         (Direction::Interleave, 4) => Shuffling::of::<V, Join<4, 1>, 8>(),
         (Direction::Interleave, 2) => Shuffling::of::<V, Join<2, 1>, 16>(),
@@ -335,7 +344,7 @@ pub(super) fn of_bits<V: Vector>(bits: usize, direction: Direction) -> Option<Sh
     })
 }
 
-pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
+pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<&'static Shuffling> {
     Some(match (bits, unpacks) {
         (4, true) => Shuffling::of::<V, Unpack<4>, 2>(),
         (2, true) => Shuffling::of::<V, Unpack<2>, 4>(),

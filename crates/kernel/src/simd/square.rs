@@ -21,12 +21,11 @@ pub(super) struct Panel<'a> {
     /// How many columns to the left of column 0 are readable.
     pub(super) left: usize,
     pub(super) unit: usize,
-    pub(super) how: How,
-    pub(super) prefetch: PanelPrefetch<'a>,
+    pub(super) how: How<'a>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct How {
+pub(super) struct How<'a> {
     /// Whether the lines of whole blocks are written with non-temporal stores. These lines are aligned in
     /// every row.
     pub(super) streaming: bool,
@@ -41,10 +40,10 @@ pub(super) struct How {
     /// lines, and are never scattered.
     pub(super) scattered: bool,
     /// If units are micro-tiles, the byte shuffle that transposes the units in 16 bytes.
-    pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
+    pub(super) micro_tile: Option<&'a [u8; MICRO_TILE]>,
 }
 
-/// Transposes a panel.
+/// Transposes a panel, and prefetches lines meanwhile.
 ///
 /// # Safety
 ///
@@ -57,7 +56,7 @@ pub(super) struct How {
 /// * With `streaming`, the units of row 0 are at the start of a line in every column.
 /// * If the function was compiled for a staging buffer on one side, the offsets of that side are the
 ///   multiples of [`STAGED_PITCH`].
-pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
+pub(super) type TransposePanel = unsafe fn(&Panel<'_>, &mut PanelPrefetch<'_>);
 
 /// Which side of a panel is a staging buffer, for the const parameter `STAGED`.
 pub(super) const NEITHER: bool = false;
@@ -93,7 +92,7 @@ impl Corner {
 /// * `V::BYTES` bytes are writable at `to`.
 /// * If `how.streaming` is set, `to` is a multiple of `V::BYTES`.
 #[inline(always)]
-pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
+pub(super) unsafe fn store<V: Vector>(how: &How<'_>, vector: V, to: *mut u8) {
     // SAFETY: the contract of this function.
     unsafe {
         match (how.streaming, how.in_order) {
@@ -119,7 +118,7 @@ pub(super) unsafe fn square<
     const STREAMING: bool,
     const STAGED: bool,
 >(
-    how: &How,
+    how: &How<'_>,
     Corner { from, rows, to, columns }: Corner,
     prefetch: &mut PanelPrefetch<'_>,
 ) {
@@ -150,7 +149,7 @@ pub(super) unsafe fn square<
 /// * 16 bytes are readable in each of the `IN_LANE * LANES` rows.
 #[inline(always)]
 pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
-    how: &How,
+    how: &How<'_>,
     (from, rows): (*const u8, *const usize),
 ) -> [V; IN_LANE] {
     // SAFETY: 16 bytes of each row are loaded.
@@ -159,7 +158,7 @@ pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
         for (i, line) in lines.iter_mut().enumerate() {
             *line = V::load_lanes::<LANES>(std::array::from_fn(|lane| from.add(*rows.add(i + IN_LANE * lane))));
         }
-        if let Some(shuffle) = &how.micro_tile {
+        if let Some(shuffle) = how.micro_tile {
             for line in &mut lines {
                 *line = line.shuffle_lanes(shuffle);
             }
@@ -176,7 +175,7 @@ pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
 /// * `V::BYTES` bytes are readable in each of the rows.
 #[inline(always)]
 pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, const STAGED: bool>(
-    how: &How,
+    how: &How<'_>,
     (from, rows): (*const u8, *const usize),
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
 ) -> &'g [[V; IN_LANE]; LANES] {
@@ -192,7 +191,7 @@ pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usi
                 target.add(group * IN_LANE + i).write(line);
             }
         }
-        if let Some(shuffle) = &how.micro_tile {
+        if let Some(shuffle) = how.micro_tile {
             for i in 0..IN_LANE * LANES {
                 target.add(i).write(target.add(i).read().shuffle_lanes(shuffle));
             }

@@ -1,8 +1,9 @@
 //! The iterations of a copy in the form that kernels use: pointers, and addresses to prefetch.
 
-use crate::kernel::{Loop, Prefetch, count};
+use crate::kernel::{Loop, Prefetch, Stride, count};
 use crate::odometer::Odometer;
 
+#[derive(Clone, Copy)]
 pub(crate) struct Walk<'a> {
     pub(crate) start: (*const u8, *mut u8),
     pub(crate) loops: &'a [Loop],
@@ -23,6 +24,18 @@ impl<'a> Walk<'a> {
             _ => None,
         };
         Pointers { iterations, later, start: self.start }
+    }
+
+    /// The walk around the innermost loop, and that loop, whose iterations a kernel goes through by itself. If
+    /// later iterations are prefetched, the walk stays whole.
+    #[inline(always)]
+    pub(super) fn around_innermost(&self) -> (Walk<'a>, Stride) {
+        match self.loops.split_last() {
+            Some((Loop::Strided(innermost), loops)) if !matches!(self.prefetch, Prefetch::Iterations(_)) => {
+                (Walk { loops, ..*self }, *innermost)
+            }
+            _ => (*self, Stride::ONCE),
+        }
     }
 
     /// How many bytes ahead in a row the source is prefetched; 0 for no prefetch.

@@ -24,6 +24,7 @@ use std::mem::MaybeUninit;
 
 use super::super::lines::{copy_lines, first_and_last, short};
 use super::super::offsets::Offsets;
+use super::super::prefetch::PanelPrefetch;
 use super::super::square::Panel;
 use super::super::vector::Vector;
 use crate::kernel::{KEPT_COLUMNS, STAGE};
@@ -126,16 +127,16 @@ pub(super) unsafe fn drain<V: Vector>(
 /// * The conditions of [`TransposePanel`](super::super::square::TransposePanel), with a staging buffer as the
 ///   destination.
 /// * Runs have 2 to 128 bytes.
-pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
+pub(super) unsafe fn runs<V: Vector>(panel: &Panel<'_>, prefetch: &mut PanelPrefetch<'_>) {
     // SAFETY: each arm is for runs of `SIZE` to `2 * SIZE` bytes, as the pattern of the arm says.
     unsafe {
         match panel.unit {
-            ..4 => runs_of::<V, 2>(panel),
-            4..8 => runs_of::<V, 4>(panel),
-            8..16 => runs_of::<V, 8>(panel),
-            16..32 => runs_of::<V, 16>(panel),
-            32..64 => runs_of::<V, 32>(panel),
-            _ => runs_of::<V, 64>(panel),
+            ..4 => runs_of::<V, 2>(panel, prefetch),
+            4..8 => runs_of::<V, 4>(panel, prefetch),
+            8..16 => runs_of::<V, 8>(panel, prefetch),
+            16..32 => runs_of::<V, 16>(panel, prefetch),
+            32..64 => runs_of::<V, 32>(panel, prefetch),
+            _ => runs_of::<V, 64>(panel, prefetch),
         }
     }
 }
@@ -146,13 +147,13 @@ pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
 ///
 /// * The conditions of [`runs`].
 /// * Runs have `SIZE` to `2 * SIZE` bytes.
-unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &mut Panel<'_>) {
+unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &Panel<'_>, prefetch: &mut PanelPrefetch<'_>) {
     let lines = (panel.column_count * panel.unit).div_ceil(LINE);
     for row in 0..panel.row_count {
         // SAFETY: `from` is a run of the panel, inside its row. `to` is the entry for this row, in the
         // column's row of the staging buffer. Both have `unit` bytes.
         unsafe {
-            panel.prefetch.issue::<V>(lines);
+            prefetch.issue::<V>(lines);
             let (from, to) = (panel.from.add(*panel.rows.add(row)), panel.to.add(row * panel.unit));
             for column in 0..panel.column_count {
                 let to = to.add(*panel.columns.add(column));
