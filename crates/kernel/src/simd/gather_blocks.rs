@@ -120,35 +120,53 @@ impl Operation for WholeBlocks<'_> {
                     true => (iteration.from.add(bytes - V::BYTES), step.wrapping_neg()),
                     false => (iteration.from, step),
                 };
-                if walk.streaming {
+                if walk.streaming && step == V::BYTES && left == 0 && iteration.to.align_offset(V::BYTES) == 0 {
+                    // The source is read front to back, which hardware prefetchers follow.
+                    for n in 0..whole {
+                        let i = if backwards { whole - 1 - n } else { n };
+                        let from = first.wrapping_add(delta.wrapping_mul(i));
+                        if ahead != 0 {
+                            V::prefetch(from.wrapping_add(ahead));
+                        }
+                        V::shuffle([V::load(from)], order).stream(iteration.to.add(i * step));
+                    }
+                } else if walk.streaming {
                     let mut stage = Stage::<V>::new();
                     // Each chunk begins and ends at lines of the destination, and its first vector may begin
-                    // in front of it. The source is read front to back, which hardware prefetchers follow.
+                    // in front of it. Chunks come in the order of the source too. They go to the two halves
+                    // of the buffer in turns, and each is stored after the next one was collected, because a
+                    // line that is loaded right after it was stored in two parts waits for both stores.
                     let head = iteration.to.align_offset(LINE).min(bytes);
                     let chunks = (bytes - head).div_ceil(DRAINED) + 1;
-                    for chunk in 0..chunks {
-                        let chunk = if backwards { chunks - 1 - chunk } else { chunk };
-                        let start = if chunk == 0 { 0 } else { head + (chunk - 1) * DRAINED };
-                        let end = (head + chunk * DRAINED).min(bytes);
-                        let vectors = start / step..end.div_ceil(step).min(whole);
-                        let begin = vectors.start * step;
-                        if backwards && end > whole * step {
-                            partial(iteration.from).store_partial(stage.start().add(LINE + whole * step - begin), left);
-                        }
-                        for n in vectors.clone() {
-                            let i = if backwards { vectors.start + (vectors.end - 1 - n) } else { n };
-                            let from = first.wrapping_add(delta.wrapping_mul(i));
-                            if ahead != 0 {
-                                V::prefetch(from.wrapping_add(ahead));
+                    let mut collected = None;
+                    for number in 0..=chunks {
+                        let mut next = None;
+                        if number < chunks {
+                            let chunk = if backwards { chunks - 1 - number } else { number };
+                            let start = if chunk == 0 { 0 } else { head + (chunk - 1) * DRAINED };
+                            let end = (head + chunk * DRAINED).min(bytes);
+                            let vectors = start / step..end.div_ceil(step).min(whole);
+                            let begin = vectors.start * step;
+                            let place = stage.start().add(number % 2 * (LONGEST_PERIOD / 2) + LINE);
+                            if backwards && end > whole * step {
+                                partial(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
-                            let to = stage.start().add(LINE + i * step - begin - front);
-                            V::shuffle([V::load(from)], order).store(to);
+                            for n in vectors.clone() {
+                                let i = if backwards { vectors.start + (vectors.end - 1 - n) } else { n };
+                                let from = first.wrapping_add(delta.wrapping_mul(i));
+                                if ahead != 0 {
+                                    V::prefetch(from.wrapping_add(ahead));
+                                }
+                                V::shuffle([V::load(from)], order).store(place.add(i * step - begin).sub(front));
+                            }
+                            if !backwards && end > whole * step {
+                                partial(iteration.from).store_partial(place.add(whole * step - begin), left);
+                            }
+                            next = Some((place.add(start - begin), start, end - start));
                         }
-                        if !backwards && end > whole * step {
-                            partial(iteration.from).store_partial(stage.start().add(LINE + whole * step - begin), left);
+                        if let Some((from, at, bytes)) = std::mem::replace(&mut collected, next) {
+                            stream_run::<V>(from, iteration.to.add(at), bytes, Neighbours::NONE, None);
                         }
-                        let from = stage.start().add(LINE + start - begin);
-                        stream_run::<V>(from, iteration.to.add(start), end - start, Neighbours::NONE, None);
                     }
                 } else {
                     let (mut from, mut to) = (first, iteration.to);
