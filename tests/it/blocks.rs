@@ -4,7 +4,7 @@ use serde_json::Value;
 use tensor_layout::element::BlockType;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::upload::{DeviceLimits, Role, ScaledTensor, UploadBuffer, split_binding, validate};
-use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 use tensor_layout_text::named::NamedLayout;
 
 pub(crate) fn records(name: &str) -> Vec<Value> {
@@ -201,6 +201,13 @@ fn repacked(name: &str, sizes: &[u64], block_type: BlockType, plain: &[u8]) -> V
     there
 }
 
+/// The bits of a source in the record: a byte, two nibbles or eight bits.
+fn bits_of(source: &Value) -> Vec<u64> {
+    let parts = source.as_u64().map_or_else(|| numbers(source), |byte| vec![byte]);
+    let width = 8 / u64::try_from(parts.len()).unwrap();
+    parts.iter().flat_map(|part| part * width..(part + 1) * width).collect()
+}
+
 #[test]
 fn repacks_are_those_of_ggml() {
     let (mut named, mut bytes, mut cases) = (0, 0, 0);
@@ -208,16 +215,21 @@ fn repacks_are_those_of_ggml() {
         let number = |key: &str| record[key].as_u64().unwrap();
         let (block_type, rows, interleave) = (record["type"].as_str().unwrap(), number("rows"), number("interleave"));
         // The interleave of q1_0 counts values.
-        let name = match (block_type, rows, interleave) {
-            ("q8_0", 4, bl) | ("q4_0", 4, bl) | ("q6_K", _, bl) => format!("ggml.{block_type}x{rows}<{bl}>"),
+        let name = match (block_type, rows) {
+            ("q8_0" | "q4_0" | "q1_0", 4) | ("q4_K" | "q5_K" | "q6_K", 8) => {
+                format!("ggml.{block_type}x{rows}<{interleave}>")
+            }
             _ => format!("ggml.{block_type}x{rows}"),
         };
         let block_type: BlockType = block_type.parse().unwrap();
-        if record["how"] != "bytes" {
-            continue;
+        // The source of each bit of a group, from the source of each byte: a byte, nibbles or bits.
+        let source: Vec<u64> = record["source"].as_array().unwrap().iter().flat_map(bits_of).collect();
+        let group =
+            format!("{name}:{block_type}[{rows},{}]", block_type.values()).parse::<NamedLayout>().unwrap().group;
+        let group = group.unwrap();
+        for (at, &from) in (0..).zip(&source) {
+            assert_eq!((group.inverse(at), group.place(from)), (Some(from), Some(at)), "{name}: bit {at}");
         }
-        // Every byte of one group: bytes of two rounds of random numbers tell all sources apart.
-        let source = record["source"].as_array().unwrap();
         let flipped = |at: usize| {
             let range = |range: &Value| numbers(range)[0] <= at as u64 && (at as u64) < numbers(range)[1];
             let xor = record["xor"].as_object().unwrap();
@@ -226,16 +238,14 @@ fn repacks_are_those_of_ggml() {
                 .fold(0, |all, (flip, _)| all ^ flip.parse::<u8>().unwrap())
         };
         for round in 0..2_u32 {
-            let plain: Vec<u8> = (0..u32::try_from(source.len()).unwrap())
+            let plain: Vec<u8> = (0..u32::try_from(source.len() / 8).unwrap())
                 .map(|i| if round == 0 { i as u8 } else { (i >> 8) as u8 ^ (i * 167) as u8 })
                 .collect();
+            let bit = |from: &u64| plain[usize::try_from(from / 8).unwrap()] >> (from % 8) & 1;
             let group = repacked(&name, &[rows, block_type.values()], block_type, &plain);
-            for (at, (byte, from)) in group.iter().zip(source).enumerate() {
-                assert_eq!(
-                    *byte,
-                    plain[usize::try_from(from.as_u64().unwrap()).unwrap()] ^ flipped(at),
-                    "{name}: byte {at}"
-                );
+            for (at, (byte, from)) in group.iter().zip(source.chunks(8)).enumerate() {
+                let expected = from.iter().rev().fold(0, |byte, from| byte << 1 | bit(from));
+                assert_eq!(*byte, expected ^ flipped(at), "{name}: byte {at}");
                 bytes += 1;
             }
         }
@@ -256,8 +266,85 @@ fn repacks_are_those_of_ggml() {
         }
         named += 1;
     }
-    assert_eq!((named, cases), (17, 68));
+    assert_eq!((named, cases), (23, 92));
     assert!(bytes > 10_000, "{bytes}");
+}
+
+#[test]
+fn every_repack_is_copied_to_and_from_any_layout() {
+    // Padded rows of blocks, blocks apart, and blocks of whom the bytes are apart.
+    for plain in ["q4_K[16,512]:[320,144]", "q4_K[16,512]:[144,2304]"] {
+        let rows: BlockTensorDesc = plain.parse().unwrap();
+        round_trip("ggml.q4_Kx8<4>:q4_K[16,512]", &rows.bytes().to_index_map().unwrap());
+    }
+    let apart: BufferTensorDesc = "u8[2,8,3,18]:[8,1,16,48]".parse().unwrap();
+    for name in ["ggml.q4_0x4<8>", "ggml.q4_0x8"] {
+        round_trip(&format!("{name}:q4_0[2,8,96]"), &apart.to_index_map().unwrap());
+    }
+    let names = ["ggml.q8_0x4<4>:q8_0[16,64]", "ggml.q8_0x4<8>:q8_0[16,64]", "ggml.q8_0x16:q8_0[16,64]"];
+    let layouts = names.map(|name| name.parse::<NamedLayout>().unwrap());
+    let packed = BufferTensorDesc::packed(DataType::U8, layouts[0].sizes()).unwrap();
+    let bytes: Vec<u8> = (0..1088_u32).map(|i| (i * i / 7 + i) as u8).collect();
+    for (from, to) in layouts.iter().flat_map(|from| layouts.iter().map(move |to| (from, to))) {
+        let [mut one, mut two, mut other] = [(); 3].map(|()| vec![0; bytes.len()]);
+        from.copy_from(&packed).unwrap().run(&bytes, &mut one).unwrap();
+        from.copy_to_named(to).unwrap().run(&one, &mut two).unwrap();
+        to.copy_from(&packed).unwrap().run(&bytes, &mut other).unwrap();
+        assert_eq!(two, other, "{from} to {to}");
+    }
+    let other: NamedLayout = "ggml.q4_0x8:q4_0[16,64]".parse().unwrap();
+    assert_eq!(layouts[0].copy_to_named(&other).unwrap_err().code(), "data_type_mismatch");
+}
+
+/// Copies a tensor to a named layout and back, and compares each byte with the place that the layout says.
+fn round_trip(name: &str, plain: &IndexMap) {
+    let layout: NamedLayout = name.parse().unwrap();
+    let length = usize::try_from(plain.physical_size_in_bytes()).unwrap();
+    let bytes: Vec<u8> = (0..length).map(|i| (i * i / 5 + 3 * i) as u8).collect();
+    let (mut there, mut back) = (vec![0; usize::try_from(layout.size_in_bytes()).unwrap()], bytes.clone());
+    layout.copy_from(plain).unwrap().run(&bytes, &mut there).unwrap();
+    // The gaps are kept.
+    for offset in (0..plain.physical_elements()).filter(|offset| plain.inverse(*offset).unwrap().is_some()) {
+        back[usize::try_from(offset).unwrap()] = 0;
+    }
+    layout.copy_to(plain).unwrap().run(&there, &mut back).unwrap();
+    assert_eq!(back, bytes, "{name}");
+    let packed = BufferTensorDesc::packed(DataType::U8, plain.sizes()).unwrap().to_index_map().unwrap();
+    let flip = |to: u64| {
+        let last = layout.blocks().is_some_and(|blocks| blocks.block_type() == BlockType::Q40 && to % 18 >= 2);
+        if last { 0x88 } else { 0 }
+    };
+    for from in 0..packed.physical_elements() {
+        let source = plain.offset(&packed.inverse(from).unwrap().unwrap()).unwrap();
+        let byte = bytes[usize::try_from(source).unwrap()] ^ flip(from);
+        for bit in 0..8 {
+            let place = layout.group.as_ref().unwrap().place(from * 8 + bit).unwrap();
+            assert_eq!(there[usize::try_from(place / 8).unwrap()] >> (place % 8) & 1, byte >> bit & 1, "{name} {from}");
+        }
+    }
+}
+
+#[test]
+fn bits_are_those_of_openvino() {
+    // 1 to 7 and 0 as u3 are 6c6c1e, 1, 2, 3 and 33 as u6 123102. u2 and u4 are low bits first, as ours.
+    let (records, mut compared) = (records("../openvino_bits"), 0);
+    for record in records.iter().skip(1) {
+        let (bits, values) = (record["bits"].as_u64().unwrap(), numbers(&record["values"]));
+        let plain = BufferTensorDesc::packed(DataType::U1, &[values.len() as u64, bits]).unwrap();
+        let mut packed = vec![0; usize::try_from(plain.exact_size_in_bytes()).unwrap()];
+        for (at, bit) in (0..).zip(values.iter().flat_map(|value| (0..bits).map(move |bit| value >> bit & 1))) {
+            packed[at / 8] |= (bit as u8) << (at % 8);
+        }
+        let there = match bits {
+            1 => ordered("bits.high_first", DataType::U1, &[values.len() as u64], &packed),
+            2 | 4 => packed,
+            _ => ordered(&format!("bits.openvino_u{bits}"), DataType::U1, plain.sizes(), &packed),
+        };
+        let hex: String = there.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, record["bytes"].as_str().unwrap(), "u{bits}");
+        compared += 1;
+    }
+    assert_eq!(compared, 10);
 }
 
 /// Converts packed elements, the first in the low bits, to a named order of bits and back.

@@ -11,14 +11,14 @@ use tensor_layout::upload::{
     DeviceLimits, Role, Suggestion, UploadBuffer, UploadReport, split_binding, suggest, validate, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::{Notated, Scaled};
 
 use crate::describe::min_size_in_bytes;
 use crate::input::read_text;
 use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
 use crate::table::{counted, long_bytes, write_list};
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct Arguments {
     /// The layout, or `-` to read one from each line of standard input.
     layout: String,
@@ -83,7 +83,30 @@ pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limits = limits(&arguments.limits)?;
-    each_layout(&arguments.layout, output, |layout, output| one(layout, arguments, &limits, output))
+    each_layout(&arguments.layout, output, |layout, output| match crate::scaled::read(layout) {
+        Some(scaled) => {
+            let scaled = scaled.map_err(refused(layout))?;
+            planes(&scaled, arguments, &limits, output)
+        }
+        None => one(layout, arguments, &limits, output),
+    })
+}
+
+/// Checks each plane of values with scales at its place in one buffer.
+fn planes(scaled: &Scaled, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
+    let packed = scaled.tensor().and_then(|tensor| tensor.pack(limits)).map_err(refused(&scaled.to_string()))?;
+    let start = arguments.offset;
+    let buffer = arguments.buffer.or(start.checked_add(packed.len));
+    let mut verdict = Verdict::Well;
+    for (plane, offset) in scaled.planes().zip(&packed.offsets) {
+        let arguments = Arguments { buffer, offset: start.saturating_add(*offset), ..arguments.clone() };
+        verdict = verdict.and(one(&plane.to_string(), &arguments, limits, output)?);
+    }
+    if !output.is_json() {
+        let (offsets, bytes) = (write_list(&packed.offsets), long_bytes(packed.len));
+        output.line(format_args!("planes at bytes {offsets} of one buffer of {bytes}"))?;
+    }
+    Ok(verdict)
 }
 
 fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {

@@ -97,7 +97,7 @@ impl Arguments {
             (self.to_fingerprint.is_some(), "--to-fingerprint"),
             (self.measure, "--measure"),
             (self.notation.is_some(), "--as"),
-            (self.transfers && matches!(copies, Copies::Named(..)), "--transfers"),
+            (self.transfers && !matches!(copies, Copies::Runs(..)), "--transfers"),
         ];
         given.into_iter().find(|(is_given, _)| *is_given).map_or(Ok(()), |(_, name)| {
             Err(Stop::Unusable(format!("{name} is for layouts in one place, and this one lies in several")))

@@ -1,15 +1,18 @@
 //! `offset`: index to offset and back.
 
+use std::ops::Range;
+
 use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
-use tensor_layout::{BufferTensorDesc, DataType, Error, ToIndexMap};
-use tensor_layout_text::Notated;
-use tensor_layout_text::named::{LayoutPart, NamedLayout};
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout_text::named::{Group, LayoutPart, NamedLayout};
+use tensor_layout_text::{Notated, Scaled};
 
 use crate::describe::bits_in_words;
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
+use crate::scaled;
 use crate::table::{read_list, read_number, write_list};
 
 #[derive(Args)]
@@ -30,6 +33,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let what = if arguments.inverse { "an offset" } else { "an index" };
     let one = |layout: &str, place: &str, output: &mut Output| {
+        if let Some(scaled) = scaled::read(layout) {
+            return of_planes(&scaled.map_err(refused(layout))?, (layout, place), arguments, output);
+        }
         let answer = Answer::of(layout, place, arguments.inverse).map_err(refused(layout))?;
         output.answer(|| answer.object(layout, arguments.explain), || answer.text(arguments))
     };
@@ -44,7 +50,40 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
 }
 
-/// A layout as one or more parts. Only some named layouts have several parts.
+/// Answers for a value and its scales, each in elements of its plane.
+fn of_planes(
+    scaled: &Scaled,
+    (input, place): (&str, &str),
+    arguments: &Arguments,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    if arguments.inverse {
+        let sentence = "--inverse takes the layout of one plane, because each plane has offsets of its own";
+        return Err(Stop::Unusable(sentence.into()));
+    }
+    let index = read_list(place, "an index").map_err(refused(input))?;
+    // The sizes of the values bound the index; the last block of scales may be narrower.
+    scaled.tensor().and_then(|tensor| tensor.offsets(&index)).map_err(refused(input))?;
+    let mut answers = Vec::new();
+    for (layout, index) in scaled::places(scaled, &index) {
+        answers.push(Answer::of(&layout, &write_list(&index), false).map_err(refused(&layout))?);
+    }
+    if output.is_json() {
+        let planes: Vec<Value> =
+            answers.iter().map(|answer| answer.object(&answer.layout.text, arguments.explain)).collect();
+        output.line(json!({ "type": "offset", "input": input, "index": index, "planes": planes }))?;
+        return Ok(Verdict::Well);
+    }
+    for (name, answer) in std::iter::once("value").chain(std::iter::repeat("scale")).zip(&answers) {
+        match arguments.explain {
+            true => output.line(answer.text(arguments))?,
+            false => output.line(format_args!("{name} {}", answer.offset))?,
+        }
+    }
+    Ok(Verdict::Well)
+}
+
+/// A layout as one or more parts, or as groups of rows. Only some named layouts have several parts or groups.
 struct Layout {
     text: String,
     /// The layout, if it is one part.
@@ -53,6 +92,8 @@ struct Layout {
     parts: Vec<LayoutPart>,
     /// The packed tensor of blocks whose bytes are laid out. Indices then count values.
     blocks: Option<BlockTensorDesc>,
+    /// The order of bits in groups, with the packed tensor.
+    group: Option<(Group, IndexMap)>,
 }
 
 impl Layout {
@@ -61,13 +102,16 @@ impl Layout {
             Ok((map, layout)) => {
                 let (text, sizes, blocks) = (layout.to_string(), map.sizes().to_vec(), layout.blocks().cloned());
                 let whole = Some(layout.layout().clone());
-                return Ok(Layout { text, whole, sizes, parts: vec![LayoutPart::whole(map)], blocks });
+                return Ok(Layout { text, whole, sizes, parts: vec![LayoutPart::whole(map)], blocks, group: None });
             }
             Err(error) => error,
         };
-        let named = text.parse::<NamedLayout>().ok().filter(|named| named.parts.len() > 1).ok_or(error)?;
+        let named = text.parse::<NamedLayout>().ok().filter(|named| !named.has_map()).ok_or(error)?;
         let (text, sizes, blocks) = (named.to_string(), named.sizes().to_vec(), named.blocks().cloned());
-        Ok(Layout { text, whole: None, sizes, parts: named.parts, blocks })
+        let data_type = if blocks.is_some() { DataType::U8 } else { DataType::U1 };
+        let packed = BufferTensorDesc::packed(data_type, &sizes)?.to_index_map()?;
+        let group = named.group.map(|group| (group, packed));
+        Ok(Layout { text, whole: None, sizes, parts: named.parts, blocks, group })
     }
 
     fn part(&self, index: &[u64]) -> Option<(usize, &LayoutPart, Vec<u64>)> {
@@ -93,22 +137,70 @@ impl Layout {
         Ok((index, Some(values)))
     }
 
-    fn values_at(&self, index: &[u64]) -> Option<String> {
-        let (of, [outer @ .., block, byte]) = (self.blocks.as_ref()?.block_type(), index) else { return None };
-        let first = block.saturating_mul(of.values());
-        let name = |k: u64| write_list(&[outer, &[first.saturating_add(k)]].concat());
-        let is_here = |k: &u64| of.value_bits(*k).into_iter().flatten().any(|bit| bit.div_euclid(8) == *byte);
-        let values: Vec<String> = (0..of.values()).filter(is_here).map(name).collect();
-        Some(match values.as_slice() {
-            [] => {
-                let last = name(of.values().saturating_sub(1));
-                format!("byte {byte} of the block of {} to {last}, which no value has alone", name(0))
+    /// Returns the values of which a byte of a tensor of blocks has bits, in words. `index` is that of the
+    /// byte, or of the byte that its first bit comes from.
+    fn values_at(&self, index: &[u64], offset: u64) -> Option<String> {
+        let of = self.blocks.as_ref()?.block_type();
+        let (mut values, mut others) = (Vec::new(), Vec::new());
+        for bit in 0..8 {
+            let (index, bit) = match &self.group {
+                Some((group, packed)) => {
+                    let from = group.inverse(offset.checked_mul(8)?.checked_add(bit)?)?;
+                    (packed.inverse(from.div_euclid(8)).ok()??, from.rem_euclid(8))
+                }
+                None => (index.to_vec(), bit),
+            };
+            let [outer @ .., block, byte] = index.as_slice() else { return None };
+            let (bit, first) = (byte.saturating_mul(8).saturating_add(bit), block.saturating_mul(of.values()));
+            let name = |k: u64| write_list(&[outer, &[first.saturating_add(k)]].concat());
+            let held = (0..of.values()).find(|&k| of.value_bits(k).iter().any(|bits| bits.contains(&bit)));
+            match held {
+                Some(k) => values.push(name(k)),
+                None => others.push(format!(
+                    "byte {byte} of the block of {} to {}",
+                    name(0),
+                    name(of.values().saturating_sub(1))
+                )),
             }
-            values => values.join(" and "),
-        })
+        }
+        values.dedup();
+        others.dedup();
+        if values.is_empty() {
+            return Some(format!("{}, which no value has alone", others.join(" and ")));
+        }
+        Some(values.join(" and "))
+    }
+
+    /// Returns the offset of a value of a tensor of blocks in groups, and where its bits are, in words.
+    fn bits_in_group(&self, index: &[u64]) -> Result<Option<(u64, String)>, Error> {
+        let (Some((group, _)), Some(blocks)) = (&self.group, &self.blocks) else { return Ok(None) };
+        let place = blocks.place(index)?;
+        // A value without bits of its own is at the start of its block.
+        let bits = if place.bits.is_empty() { std::iter::once(0..8).collect() } else { place.bits };
+        let mut runs: Vec<Range<u64>> = Vec::new();
+        for bit in bits.into_iter().flatten() {
+            let first = place.block.saturating_mul(8);
+            let Some(to) = group.place(first.saturating_add(bit)) else { return Ok(None) };
+            match runs.last_mut() {
+                Some(run) if run.end == to && to.rem_euclid(8) != 0 => run.end = to.saturating_add(1),
+                _ => runs.push(to..to.saturating_add(1)),
+            }
+        }
+        let words: Vec<String> = runs.iter().map(bits_in_words).collect();
+        let (rows, length) = (group.rows(), group.bytes());
+        let number = runs.first().map_or(0, |run| run.start.div_euclid(8).checked_div(length).unwrap_or(0));
+        let start = number.saturating_mul(length);
+        let words =
+            format!("group {number} of {rows} rows begins at byte {start}: {} of the buffer", words.join(" and "));
+        Ok(Some((runs.first().map_or(0, |run| run.start.div_euclid(8)), words)))
     }
 
     fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+        if let Some((group, packed)) = &self.group {
+            let bits = u64::from(packed.element_bits());
+            let place = group.place(packed.offset(index)?.saturating_mul(bits));
+            return Ok(place.unwrap_or(u64::MAX).div_euclid(bits));
+        }
         match (self.part(index), self.parts.as_slice()) {
             (Some((_, part, inside)), _) => part.map.offset(&inside),
             (None, [part]) => part.map.offset(index),
@@ -119,6 +211,11 @@ impl Layout {
     }
 
     fn index(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
+        if let Some((group, packed)) = &self.group {
+            let bits = u64::from(packed.element_bits());
+            let place = group.inverse(offset.saturating_mul(bits)).map(|place| place.div_euclid(bits));
+            return place.map_or(Ok(None), |place| packed.inverse(place));
+        }
         let is_single = self.parts.len() == 1;
         for part in self.parts.iter().filter(|part| is_single || offset < part.map.physical_elements()) {
             if let Some(inside) = part.map.inverse(offset)? {
@@ -164,23 +261,31 @@ struct Answer {
     offset: u64,
     /// What a byte of a tensor of blocks has of the values, in words.
     values: Option<String>,
+    /// The steps inside a group of rows.
+    steps: Vec<String>,
 }
 
 impl Answer {
     fn of(layout: &str, place: &str, inverse: bool) -> Result<Answer, Error> {
-        let layout = Layout::read(layout)?;
+        let (layout, mut steps) = (Layout::read(layout)?, Vec::new());
         let (index, offset, values) = if inverse {
             let offset = read_number(place, "an offset in elements")?;
             let index = layout.index(offset)?;
-            let values = index.as_deref().and_then(|index| layout.values_at(index));
+            let values = index.as_deref().and_then(|index| layout.values_at(index, offset));
             (index, offset, values)
         } else {
             let index = read_list(place, "an index")?;
+            let in_group = layout.bits_in_group(&index)?;
             let (index, values) = layout.byte_of(index)?;
-            let offset = layout.offset(&index)?;
-            (Some(index), offset, values)
+            match in_group {
+                Some((offset, words)) => {
+                    steps.push(words);
+                    (Some(index), offset, values)
+                }
+                None => (Some(index.clone()), layout.offset(&index)?, values),
+            }
         };
-        Ok(Answer { layout, index, offset, values })
+        Ok(Answer { layout, index, offset, values, steps })
     }
 
     fn object(&self, input: &str, explain: bool) -> Value {
@@ -210,7 +315,7 @@ impl Answer {
 
     fn steps(&self) -> Vec<String> {
         match &self.index {
-            Some(index) => self.values.iter().cloned().chain(self.layout.steps(index)).collect(),
+            Some(index) => self.values.iter().chain(&self.steps).cloned().chain(self.layout.steps(index)).collect(),
             None => {
                 let sizes = write_list(&self.layout.sizes);
                 vec![format!("no element of {sizes} is stored at offset {}: it is padding", self.offset)]

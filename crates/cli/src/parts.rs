@@ -1,20 +1,21 @@
-//! `convert` to and from layouts in several places: a named layout of several parts, such as a repacked
-//! tensor of blocks, or a cache with a block table.
+//! `convert` to and from layouts in several places: a named layout of several parts or groups, such as a
+//! repacked tensor of blocks, a cache with a block table, or values with scales.
 
 use std::path::Path;
 
 use serde_json::json;
-use tensor_layout::relayout::Relayout;
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, ToIndexMap};
-use tensor_layout_text::Notated;
 use tensor_layout_text::kv::{KvCache, pairs};
 use tensor_layout_text::named::{LayoutPart, NamedLayout, PartsCopy, full_name};
+use tensor_layout_text::{Notated, Scaled};
 
 use crate::input::{Input, zeroed};
 use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::rule::layout_or_rule;
-use crate::table::long_bytes;
+use crate::scaled::in_a_file;
+use crate::table::{counted, long_bytes, write_list};
 
 /// A copy between two layouts of which at least one is in several places.
 pub(crate) struct Parts {
@@ -25,27 +26,35 @@ pub(crate) struct Parts {
 }
 
 pub(crate) enum Copies {
-    Named(PartsCopy, NamedLayout),
+    /// The layouts of several parts, of which there are one or two.
+    Named(PartsCopy, Vec<NamedLayout>),
     /// A copy for each run of blocks that is one run on both sides.
     Runs(Vec<Relayout>),
+    /// A copy for each plane, with the byte where it begins on either side.
+    Planes(Vec<(Relayout, [u64; 2])>),
 }
 
 /// Returns a named layout of several parts. A name alone takes the type and the sizes of the other side.
 fn named(text: &str, other: &str) -> Option<Result<NamedLayout, Error>> {
-    let named = text.parse().or_else(|error| {
-        let other: Notated = other.parse()?;
-        match (other.blocks(), text.contains([':', '[', '{', '('])) {
-            (_, true) => Err(error),
-            (Some(blocks), _) => NamedLayout::of_blocks(text, blocks),
-            (None, _) => {
-                let map = other.to_index_map()?;
-                NamedLayout::new(text, map.data_type(), map.sizes())
-            }
+    let named = text.parse::<NamedLayout>().or_else(|error| {
+        if text.contains([':', '[', '{', '(']) {
+            return Err(error);
         }
+        let (of, sizes) = match other.parse::<NamedLayout>() {
+            Ok(other) => (other.type_name(), other.logical_sizes().to_vec()),
+            Err(_) => {
+                let other: Notated = other.parse()?;
+                match other.blocks() {
+                    Some(blocks) => (blocks.block_type().to_string(), blocks.sizes().to_vec()),
+                    None => other.to_index_map().map(|map| (map.data_type().to_string(), map.sizes().to_vec()))?,
+                }
+            }
+        };
+        format!("{text}:{of}{}", write_list(&sizes)).parse()
     });
     let is_known = full_name(text.split(':').next()?).is_ok();
     match named {
-        Ok(named) => (named.parts.len() > 1).then_some(Ok(named)),
+        Ok(named) => (!named.has_map()).then_some(Ok(named)),
         // A name of block rows, whose error says what they need.
         Err(error) => {
             let of_blocks = other.parse::<Notated>().is_ok_and(|other| other.blocks().is_some());
@@ -58,17 +67,30 @@ fn cache(text: &str) -> Option<KvCache> {
     text.parse::<KvCache>().ok().filter(|cache| cache.parts().len() > 1)
 }
 
+/// Says how a layout without a single index map is stored.
+pub(crate) fn in_parts(named: &NamedLayout) -> String {
+    match &named.group {
+        Some(group) if group.rows() == 1 => format!("groups of {}", counted(group.bytes(), "byte")),
+        Some(group) => {
+            format!("groups of {} rows of one block, {} each", group.rows(), counted(group.bytes(), "byte"))
+        }
+        None => format!("{} parts", named.parts.len()),
+    }
+}
+
 impl Parts {
     /// Returns the copy between two layouts. `None` if both are in one place.
     pub(crate) fn of(from: &str, to: &str) -> Option<Result<Parts, Error>> {
+        if [from, to].iter().any(|text| text.contains(Scaled::WORD)) {
+            return Some(Parts::planes(from, to));
+        }
         match (named(from, to), named(to, from)) {
             (None, None) => cache(from).or(cache(to)).map(|_| Parts::runs(from, to)),
             (Some(Err(error)), _) | (_, Some(Err(error))) => Some(Err(error)),
-            (Some(Ok(_)), Some(Ok(named))) => {
-                let reason =
-                    format!("both sides have several parts: convert to a plain layout first, then to {}", named.name());
-                Some(Err(Error::not_expressible("copy", reason)))
-            }
+            (Some(Ok(from)), Some(Ok(to))) => Some(from.copy_to_named(&to).map(|copy| {
+                let texts = [from.to_string(), to.to_string()];
+                Parts::of_named(texts, copy, vec![from, to])
+            })),
             (Some(Ok(named)), None) => Some(Parts::named(named, to, true)),
             (None, Some(Ok(named))) => Some(Parts::named(named, from, false)),
         }
@@ -86,9 +108,31 @@ impl Parts {
         let copy = if is_source { named.copy_to(&plain) } else { named.copy_from(&plain) }?;
         let mut texts = [named.to_string(), plain.to_string()];
         texts.rotate_left(usize::from(!is_source));
-        let [from, to] = texts;
+        Ok(Parts::of_named(texts, copy, vec![named]))
+    }
+
+    fn of_named([from, to]: [String; 2], copy: PartsCopy, named: Vec<NamedLayout>) -> Parts {
         let bytes = [copy.source_size_in_bytes(), copy.destination_size_in_bytes()];
-        Ok(Parts { from, to, bytes, copies: Copies::Named(copy, named) })
+        Parts { from, to, bytes, copies: Copies::Named(copy, named) }
+    }
+
+    /// Copies each plane to the plane of the same number.
+    fn planes(from: &str, to: &str) -> Result<Parts, Error> {
+        let (from, to): (Scaled, Scaled) = (from.parse()?, to.parse()?);
+        let blocks = |scaled: &Scaled| scaled.scales().iter().map(|(_, block)| write_list(block)).collect::<Vec<_>>();
+        if blocks(&from) != blocks(&to) {
+            let blocks = [blocks(&from), blocks(&to)].map(|blocks| blocks.join(" and "));
+            let reason = format!("one side has a scale per {} and the other per {}", blocks[0], blocks[1]);
+            return Err(Error::not_expressible("copy", reason));
+        }
+        let (source, destination) = (in_a_file(&from)?, in_a_file(&to)?);
+        let mut plans = Vec::new();
+        for (planes, starts) in from.planes().zip(to.planes()).zip(source.offsets.iter().zip(&destination.offsets)) {
+            let plan = Relayout::new(planes.0, planes.1)?.with_padding(Padding::Zero)?;
+            plans.push((plan, [*starts.0, *starts.1]));
+        }
+        let bytes = [source.len, destination.len];
+        Ok(Parts { from: from.to_string(), to: to.to_string(), bytes, copies: Copies::Planes(plans) })
     }
 
     fn runs(from: &str, to: &str) -> Result<Parts, Error> {
@@ -111,6 +155,10 @@ impl Parts {
         match &self.copies {
             Copies::Named(copy, _) => copy.run(source, destination),
             Copies::Runs(plans) => plans.iter().try_for_each(|plan| plan.run(source, &mut *destination)),
+            Copies::Planes(plans) => plans.iter().try_for_each(|(plan, starts)| {
+                let [from, to] = starts.map(|start| usize::try_from(start).unwrap_or(usize::MAX));
+                plan.run(source.get(from..).unwrap_or_default(), destination.get_mut(to..).unwrap_or_default())
+            }),
         }
     }
 
@@ -135,12 +183,16 @@ impl Parts {
         let mut lines = vec![format!("from {from}\nto   {to}")];
         match copies {
             Copies::Named(_, named) => {
-                let (parts, flip) = (named.parts.len(), named.row.flip);
-                object["parts"] = parts.into();
+                // What both sides flip stays.
+                let flip = named.iter().fold(0, |flip, named| flip ^ named.row.flip);
+                object["parts"] = named.iter().map(|named| named.parts.len()).max().into();
                 object["flipped_bits"] = flip.into();
-                lines.push(format!("{parts} parts, {} in all", long_bytes(*bytes)));
+                lines.extend(named.iter().map(|named| format!("{}: {}", named.name(), in_parts(named))));
+                if named.len() == 2 {
+                    lines.push("by a packed tensor in memory".into());
+                }
                 if flip != 0 {
-                    lines.push(format!("{flip:#04x} is flipped in every byte of the last part"));
+                    lines.push(format!("{flip:#04x} is flipped in every byte of the last field"));
                 }
                 lines.retain(|_| explain);
                 lines.extend(files.map(|(_, target)| format!("{}: {} of {to}", target.display(), long_bytes(*bytes))));
@@ -148,6 +200,13 @@ impl Parts {
             Copies::Runs(plans) => {
                 object["parts"] = plans.len().into();
                 lines.push(format!("{} copies, one for each run of blocks", plans.len()));
+            }
+            Copies::Planes(plans) => {
+                object["planes"] = plans.len().into();
+                let starts =
+                    |side: usize| plans.iter().filter_map(|plan| plan.1.get(side).copied()).collect::<Vec<_>>();
+                let (from, to) = (write_list(&starts(0)), write_list(&starts(1)));
+                lines.push(format!("planes at bytes {from} of {needs}, and {to} of {bytes}"));
             }
         }
         if output.is_json() {

@@ -3,8 +3,9 @@
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
+use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
-use tensor_layout_text::{Notated, Notation, ViewStep, read_signed, text_in};
+use tensor_layout_text::{Notated, Notation, Scaled, ViewStep, read_signed, text_in};
 
 use crate::output::{Output, Stop, Verdict, each_layout, refused};
 use crate::reversed;
@@ -75,6 +76,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    if let Some(scaled) = crate::scaled::read(layout) {
+        return of_planes(scaled.map_err(refused(layout))?, layout, arguments, output);
+    }
     let (read, reversed) = read_signed(layout).map_err(refused(layout))?;
     let steps = &arguments.steps.0;
     let view = View::of((&read, reversed), steps, arguments.notation);
@@ -104,12 +108,29 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
     Ok(Verdict::well_if(view.is_ok()))
 }
 
+/// The view of values with scales in planes of their own.
+fn of_planes(mut scaled: Scaled, input: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    if let Some(notation) = arguments.notation {
+        let reason = format!("planes have no common text in {}", notation.title());
+        return Err(refused(input)(Error::not_expressible("notation", reason)));
+    }
+    for (name, text) in &arguments.steps.0 {
+        let view = scaled.values().to_index_map().and_then(|map| ViewStep::read_on(name, text, map.sizes()));
+        scaled = view.and_then(|step| scaled.view(&step)).map_err(refused(&format!("{input} --{name} {text}")))?;
+    }
+    match output.is_json() {
+        true => output.line(json!({ "type": "view", "ok": true, "layout": scaled.to_string() }))?,
+        false => output.line(scaled.to_string())?,
+    }
+    Ok(Verdict::Well)
+}
+
 fn object(view: &Result<View, (Option<usize>, Error)>) -> Value {
     match view {
         Ok(view) => json!({
             "type": "view", "ok": true, "layout": view.text, "class": view.map.class().to_string(),
-            "reason": view.text.is_none().then_some(NO_NOTATION), "sizes": view.map.sizes(),
-            "strides": view.map.strides(), "base_offset": view.map.base(), "like": view.like,
+            "reason": view.text.is_none().then_some(NO_NOTATION), "sizes": view.blocks.as_ref().map_or(view.map.sizes(), |blocks| blocks.sizes()),
+            "strides": view.blocks.as_ref().map_or(view.map.strides(), |blocks| Some(blocks.strides().to_vec())), "base_offset": view.map.base(), "like": view.like,
             "reversed": view.reversed, "first": reversed::first(&view.map, &view.reversed),
             "digits": view.digits(),
         }),
@@ -128,6 +149,8 @@ struct View {
     /// write it.
     like: Option<String>,
     map: IndexMap,
+    /// The tensor of blocks whose bytes `map` has.
+    blocks: Option<BlockTensorDesc>,
     reversed: Vec<usize>,
 }
 
@@ -169,8 +192,8 @@ impl View {
         }
         let refuse = |error| (None, error);
         let map = layout.to_index_map().map_err(refuse)?;
-        if let (Some(blocks), None) = (&blocks, notation) {
-            return Ok(View { text: Some(blocks.to_string()), like: None, map, reversed });
+        if let (Some(tensor), None) = (&blocks, notation) {
+            return Ok(View { text: Some(tensor.to_string()), like: None, map, blocks, reversed });
         }
         let text = match notation {
             Some(notation) => Some(text_in(&layout, notation).map_err(refuse)?),
@@ -185,7 +208,7 @@ impl View {
             Some(signed) if is_numpy && !reversed.is_empty() => signed,
             _ => text,
         });
-        Ok(View { text, like, map, reversed })
+        Ok(View { text, like, map, blocks, reversed })
     }
 
     /// Returns the digits of each axis as `5 x 1024 + 16 x 1`: how many values each digit has, and its

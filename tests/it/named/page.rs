@@ -130,7 +130,7 @@ fn notes(row: &Row) -> Vec<String> {
         padding => format!("Padding: {padding}.{align}"),
     });
     if row.flip != 0 {
-        notes.push(format!("Bits: a copy flips {:#04x} in every byte of the last rule.", row.flip));
+        notes.push(format!("Bits: a copy flips {:#04x} in every byte of the last field.", row.flip));
     }
     if !row.open.is_empty() {
         notes.push(format!("Open: {}.", row.open));

@@ -125,12 +125,15 @@ impl Description {
             "reversed": self.reversed, "axis_orders": self.axis_orders(), "notations": self.notations(),
             "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
         });
-        let mut object = joined(object, more);
+        let object = joined(object, more);
         if let Some(blocks) = self.layout.blocks() {
             let (of, sizes, strides) = (blocks.block_type(), blocks.sizes(), blocks.strides());
-            object["blocks"] = json!({
-                "type": of.to_string(), "values": of.values(), "bytes": of.bytes(), "sizes": sizes, "byte_strides": strides,
+            let of_blocks = json!({
+                "data_type": of.to_string(), "sizes": sizes, "strides": strides, "element_bits": null,
+                "logical_elements": sizes.iter().product::<u64>(), "physical_elements": null,
+                "blocks": { "values": of.values(), "bytes": of.bytes(), "layout": blocks.bytes().to_string() },
             });
+            return joined(object, of_blocks);
         }
         object
     }

@@ -7,12 +7,14 @@ use clap::Args;
 use serde_json::json;
 use tensor_layout::tiled::{Shape, TpuGeneration};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
-use tensor_layout_text::named::{LayoutPart, NamedLayout};
-use tensor_layout_text::{Notated, Notation, lacks_type, read_signed};
+use tensor_layout_text::named::{Group, LayoutPart, NamedLayout};
+use tensor_layout_text::{Notated, Notation, Scaled, lacks_type, read_signed};
 
-use crate::output::{Output, Stop, Verdict, each_line, refused};
+use crate::output::{Output, Stop, Verdict, each_line, refused, wrapped};
+use crate::parts::in_parts;
 use crate::rule::tpu_generation;
-use crate::table::write_list;
+use crate::scaled;
+use crate::table::{counted, write_list};
 
 use array::Description;
 use tuple::TupleDescription;
@@ -64,11 +66,16 @@ enum Input {
     Layout(Notated, Vec<usize>),
     /// A named layout of several parts, which no single index map describes.
     Parts(NamedLayout),
+    /// Values with scales in planes of their own.
+    Scaled(Scaled),
     /// A tuple, or a shape without elements or without a size.
     Shape(Shape),
 }
 
 fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
+    if let Some(scaled) = scaled::read(text) {
+        return Ok(Input::Scaled(scaled?));
+    }
     // A text in braces states a layout, which `--tpu` does not replace.
     let tpu = tpu.filter(|_| !text.contains('{'));
     let error = match read_signed(text) {
@@ -119,6 +126,10 @@ fn describe(
             let description = Description::of(layout, reversed, with_names)?;
             Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
         }
+        (Input::Scaled(scaled), None) => scaled::describe(text, &scaled, json),
+        (Input::Scaled(_), Some(notation)) => {
+            Err(Error::not_expressible(notation.title(), "it has planes of values and of scales, each with a layout"))
+        }
         (Input::Parts(named), Some(_)) => named.to_index_map().map(|_| String::new()),
         (Input::Parts(named), None) => Ok(parts(text, &named, json)),
         (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),
@@ -141,28 +152,59 @@ fn describe(
 fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
     let (bytes, count) = (named.size_in_bytes(), named.parts.len());
     if json {
-        return json!({
-            "type": "text", "input": text, "notation": "named", "canonical": named.to_string(),
-            "sizes": named.sizes().to_vec(), "physical_bytes": bytes, "parts": count,
-        })
-        .to_string();
+        let mut object = json!({
+            "type": "parts", "input": text, "notation": "named", "canonical": named.to_string(),
+            "data_type": named.type_name(), "sizes": named.logical_sizes(), "physical_size_in_bytes": bytes,
+            "parts": count, "flipped_bits": named.row.flip,
+        });
+        if let Some(group) = &named.group {
+            object["group"] = json!({ "rows": group.rows(), "bytes": group.bytes(), "fields": named.row.memory });
+        }
+        return object.to_string();
     }
-    // The slices of the parts say which indices each has: a field of each block, or every second element.
+    // The slices of the parts say which indices each has, such as every second element.
     let line = |part: &LayoutPart| {
         let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
         let digits =
             tensor_layout_text::text(&part.map).unwrap_or_else(|_| format!("from element {}", part.map.base()));
         format!("\n  part       [{}]: {digits}", slices.join(","))
     };
-    let lines: String = named.parts.iter().take(4).map(line).collect();
-    let others = if count > 4 { format!("\n  part       and {} others", count - 4) } else { String::new() };
-    let flip = match named.row.flip {
-        0 => String::new(),
-        bits => format!("\n  bits       a copy flips {bits:#04x} in every byte of the last part"),
-    };
+    let mut lines: String = named.parts.iter().take(4).map(line).collect();
+    if count > 4 {
+        lines += &format!("\n  part       and {} others", count - 4);
+    }
+    if let Some(group) = &named.group {
+        lines += &group_in_words(named, group);
+    }
+    if named.row.flip != 0 {
+        lines += &format!("\n  bits       a copy flips {:#04x} in every byte of the last field", named.row.flip);
+    }
     let blocks = named
         .blocks()
         .map(|blocks| format!("\n  bytes      {} of {blocks}", write_list(named.sizes())))
         .unwrap_or_default();
-    format!("{named}{blocks}\n  buffer     {bytes} bytes, in {count} parts{lines}{others}{flip}")
+    format!("{named}{blocks}\n  buffer     {} in {}{lines}", counted(bytes, "byte"), in_parts(named))
+}
+
+/// Says which fields a group has, and what the bits of the first bytes of small groups are.
+fn group_in_words(named: &NamedLayout, group: &Group) -> String {
+    if group.rows() > 1 {
+        let fields = named.row.memory.split_once(": ").map_or("", |(_, fields)| fields);
+        let fields: Vec<String> = wrapped(fields, 66).lines().map(|line| line.trim().to_owned()).collect();
+        let fields = fields.join("\n             ");
+        return format!(
+            "\n  fields     {fields}\n             of a block: first byte + bytes, `by` so many of each row in turn"
+        );
+    }
+    let Some(&bits) = named.sizes().last() else { return String::new() };
+    let byte = |byte: u64| {
+        let bits: Vec<String> = (0..8)
+            .rev()
+            .filter_map(|bit| group.inverse(byte * 8 + bit))
+            .map(|bit| format!("{}.{}", bit / bits, bit % bits))
+            .collect();
+        format!("\n  byte {byte}     {}", bits.join(" "))
+    };
+    let bytes: String = (0..group.bytes()).map(byte).collect();
+    format!("{bytes}\n             value.bit, the upper bit of a byte first, bit 0 the lowest of a value")
 }

@@ -23,6 +23,29 @@ fn files_are_repacked_and_back() {
     assert_eq!(fs::read(&groups).unwrap(), bytes.iter().map(|byte| byte.rotate_left(4)).collect::<Vec<_>>());
     let refused = convert("q4_0[4,96]", "ggml.q4_0x4<8>", &rows, &groups);
     assert!(refused.stderr.contains("144 bytes, but q4_0[4,96]:[54,18] takes 216 bytes"), "{refused:?}");
-    let refused = convert("bits.high_first:u4[4,72]", "bits.high_first:u4[4,72]", &rows, &groups);
-    assert!(refused.stderr.contains("both sides have several parts"), "{refused:?}");
+    // Between two layouts of groups, and bits of which a value has some in each of three bytes.
+    fs::write(&rows, (0..144).collect::<Vec<u8>>()).unwrap();
+    assert_eq!(convert("ggml.q4_0x4<4>:q4_0[8,32]", "ggml.q4_0x8", &rows, &groups).status, 0);
+    assert_eq!(
+        fs::read(&groups).unwrap()[..20],
+        [0, 1, 2, 3, 4, 5, 6, 7, 72, 73, 74, 75, 76, 77, 78, 79, 8, 9, 10, 11]
+    );
+    fs::write(&rows, [0xd1, 0x58, 0x1f]).unwrap();
+    assert_eq!(convert("u1[8,3]:[3,1]", "bits.openvino_u3", &rows, &groups).status, 0);
+    assert_eq!(fs::read(&groups).unwrap(), [0x6c, 0x6c, 0x1e]);
+}
+
+#[test]
+fn planes_of_values_and_scales_are_converted_together() {
+    let folder = folder("scaled");
+    let (plain, swizzled) = (folder.join("plain"), folder.join("swizzled"));
+    fs::write(&plain, (0..72).collect::<Vec<u8>>()).unwrap();
+    let [from, to] =
+        ["f8e4m3fn", "nvidia.sf_128x4:f8e4m3fn"].map(|scales| format!("f4e2m1fn[4,32] with {scales} per 16"));
+    let files = [&plain, &swizzled].map(|path| path.to_str().unwrap());
+    assert_eq!(run(&["convert", "--from", &from, "--to", &to, files[0], files[1]]).status, 0);
+    let bytes = fs::read(&swizzled).unwrap();
+    assert_eq!((bytes.len(), &bytes[..64]), (64 + 512, &(0..64).collect::<Vec<u8>>()[..]));
+    // Two scales of each row, at each multiple of 16; the rest of a tile of 128 rows is zero.
+    assert_eq!(bytes[64..84], [64, 65, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 66, 67, 0, 0]);
 }

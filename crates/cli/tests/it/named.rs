@@ -25,5 +25,5 @@ fn names_are_keys_of_the_objects() {
     assert!(plan("u4[32,128]{1,0:E(4)}").contains("to   marlin.qweight_u4:u4[32,128]"));
     assert!(plan("gptq.qweight_u4:u4[32,128]").contains("from gptq.qweight_u4:u4[32,128]"));
     let parts = run(&["--json", "describe", "xnnpack.f32_gemm_goi_s4.weights<8>:f32[16,4]"]).object();
-    assert_eq!(parts["physical_bytes"], 320);
+    assert_eq!(parts["physical_size_in_bytes"], 320);
 }

@@ -1,130 +1,194 @@
-//! `Groups`: the copy of a repacked tensor of blocks, group by group.
+//! `Group`: blocks whose bits are stored in another order, those of some rows together.
 //!
-//! Most repacks of ggml have one form. `R` rows of one block, each `S` bytes of scales and `V` bytes of
-//! values, become one group: the scales of all rows, then `U` bytes of the values of each row in turn.
+//! The repacks of ggml and the orders of bits of OpenVINO have one form. `R` rows of one block become one
+//! group, field by field, and of each field some bytes of each row in turn. Groups follow each other block by
+//! block, then the next `R` rows. `group of 4: 0+1, 1+3 by 1` is
 //!
 //! ```text
-//! row 0   s0 | a0 a1 a2 ..             s0 s1 s2 s3 | a0 b0 c0 d0  a1 b1 c1 d1  a2 ..
-//! row 1   s1 | b0 b1 b2 ..     ->
-//! row 2   s2 | c0 c1 c2 ..
+//! row 0   s0 | a0 a1 a2             s0 s1 s2 s3 | a0 b0 c0 d0  a1 b1 c1 d1  a2 ..
+//! row 1   s1 | b0 b1 b2      ->
+//! row 2   s2 | c0 c1 c2
+//! row 3   s3 | d0 d1 d2
 //! ```
 //!
-//! A copy of each part by itself visits every cache line twice, and moves scales of two bytes one by one.
-//! This takes 2.3 to 3.0 times as long as a plain copy (`q8_0x4`, 4096 x 4096 and 8192 x 8192 values, Zen
-//! 5). The four numbers are constants, so that the compiler unrolls a group and needs no check inside it.
+//! A field is `first byte + bytes`, or `byte:first bit-last bit`, or several of these with `&` between them.
+//! `by` says how many bytes, or bits, of a row are taken before the next row; without it, the whole field.
+//!
+//! `4+12 scales` are the scales of q4_K and q5_K. A block packs the 6-bit scales and minima of 8 sub-blocks
+//! in 12 bytes ([`six_bits`]). A group packs those of one sub-block of 8 rows by the same rule, eight times.
+//!
+//! So a group is a permutation of bits, and it is stored as one: a list of runs in the order of the group.
 
-use tensor_layout::checked::{Dims, next_index};
-use tensor_layout::{IndexMap, LayoutClass};
+use tensor_layout::Error;
+use tensor_layout::checked::Exact;
 
-use super::rule::LayoutPart;
+use super::{Values, no_value};
 
-#[derive(Debug, Clone)]
-pub(super) struct Groups {
-    /// The plain side: bytes, with the axes of rows, of blocks and of the bytes of a block at the end.
-    plain: IndexMap,
-    /// S, V, R and U.
-    form: [u64; 4],
+/// The order of bits in a group of rows of one block, for a tensor.
+///
+/// ```
+/// use tensor_layout_text::named::NamedLayout;
+///
+/// let layout: NamedLayout = "ggml.q1_0x4<4>:q1_0[4,128]".parse()?;
+/// let group = layout.group.unwrap();
+/// // Value 4 of row 1 is bit 4 of byte 2 of its block of 18 bytes. The upper nibbles follow 8 bytes of
+/// // scales and 2 of lower nibbles.
+/// assert_eq!(group.place(18 * 8 + 2 * 8 + 4), Some(10 * 8 + 4));
+/// assert_eq!(group.inverse(10 * 8 + 4), Some(18 * 8 + 2 * 8 + 4));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Group {
+    pub(super) rows: u64,
+    /// The blocks of a row.
+    blocks: u64,
+    /// The bits of a block.
+    bits: u64,
+    /// The bits of a group, in its order.
+    pub(super) runs: Vec<Run>,
 }
 
-impl Groups {
-    /// Returns the form of a layout of these parts, if it is one that the head of this file describes.
-    pub(super) fn of(parts: &[LayoutPart], plain: &IndexMap) -> Option<Groups> {
-        let [scales, values] = parts else { return None };
-        let (&s, &v) = (scales.map.sizes().last()?, values.map.sizes().last()?);
-        let mut second_row = vec![0; plain.sizes().len()];
-        *second_row.iter_mut().rev().nth(2)? = 1;
-        let first = values.map.base();
-        let unit = values.map.offset(&second_row).ok()?.checked_sub(first)?;
-        let is_plain = plain.class() == LayoutClass::Affine && plain.strides()?.last() == Some(&1);
-        let groups = Groups { plain: plain.clone(), form: [s, v, first.checked_div(s)?, unit] };
-        (is_plain && plain.element_count() > 0 && groups.is_known()).then_some(groups)
-    }
+/// Bits of a row of a group that follow each other in the block and in the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Run {
+    pub(super) row: u64,
+    /// The first bit in the block, and in the group.
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) bits: u64,
+    pub(super) flip: u8,
+}
 
-    fn is_known(&self) -> bool {
-        self.run(&[], &mut [], false, 0).is_some()
-    }
-
-    /// Copies all groups. Returns `None` for a form that is not in the list. The buffers have the lengths
-    /// that their layouts need, or are empty.
-    pub(super) fn run(&self, source: &[u8], destination: &mut [u8], to_plain: bool, flip: u8) -> Option<()> {
-        macro_rules! forms {
-            ($($s:literal $v:literal $r:literal $u:literal;)*) => {
-                match (self.form, flip) {
-                    $(([$s, $v, $r, $u], 0) => self.copy::<$s, $v, $r, $u, 0>(source, destination, to_plain),
-                    ([$s, $v, $r, $u], 0x88) => self.copy::<$s, $v, $r, $u, 0x88>(source, destination, to_plain),)*
-                    _ => None,
-                }
+impl Group {
+    /// Reads the rule `4: 0+2, 2+32 by bl` for rows of `blocks`. The bits of `flip` differ in the last field.
+    pub(super) fn read(text: &str, values: &Values<'_>, blocks: u64, flip: u8) -> Result<Group, Error> {
+        let (rows, fields) = text.split_once(':').ok_or_else(|| no_value(text))?;
+        let mut group = Group { rows: values.evaluate(rows)?, blocks, bits: 0, runs: Vec::new() };
+        let mut fields = fields.split(", ").map(str::trim).peekable();
+        while let Some(field) = fields.next() {
+            let flip = if fields.peek().is_none() { flip } else { 0 };
+            if let Some((first, _)) = field.split_once("+12 scales") {
+                group.scales(values.evaluate(first)?.times(8));
+                continue;
+            }
+            let (pieces, unit) = field.split_once(" by ").unwrap_or((field, ""));
+            let unit = match unit.strip_suffix(" bits") {
+                Some(bits) => values.evaluate(bits)?,
+                None if unit.is_empty() => u64::MAX,
+                None => values.evaluate(unit)?.times(8),
             };
-        }
-        forms! {
-            2 32 4 4; 2 32 4 8; 2 32 16 1;
-            2 16 4 4; 2 16 4 8; 2 16 8 8; 2 16 4 1; 2 16 16 1;
-            1 16 4 4; 1 16 8 8;
-        }
-    }
-
-    #[allow(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "offsets in a block are products of constants, and those in a buffer are below the span of the map, which fits"
-    )]
-    fn copy<const S: usize, const V: usize, const R: usize, const U: usize, const FLIP: u8>(
-        &self,
-        source: &[u8],
-        destination: &mut [u8],
-        to_plain: bool,
-    ) -> Option<()> {
-        let place = |number: u64| usize::try_from(number).ok();
-        let (sizes, strides) = (self.plain.sizes(), self.plain.strides()?);
-        let [rows @ .., blocks, _] = sizes else { return None };
-        let (blocks, pitch) = (place(*blocks)?, place(*strides.get(rows.len())?)?);
-        if source.is_empty() {
-            return Some(());
-        }
-        let (mut index, mut more, mut group_at) = (Dims::from_elem(0, rows.len()), true, 0);
-        while more {
-            let mut starts = [0; R];
-            for start in &mut starts {
-                let offset = index.iter().zip(&strides).map(|(i, stride)| i * stride).sum::<u64>();
-                *start = place(self.plain.base() + offset)?;
-                more = next_index(&mut index, rows);
-            }
-            for block in 0..blocks {
-                let group = group_at..group_at + R * (S + V);
-                group_at = group.end;
-                if to_plain {
-                    let group = source.get(group)?;
-                    for (r, start) in starts.iter().enumerate() {
-                        let row = destination.get_mut(start + block * pitch..)?.get_mut(..S + V)?;
-                        move_unit::<S, 0>(&group[r * S..], row);
-                        for j in 0..V / U {
-                            move_unit::<U, FLIP>(&group[R * S + (j * R + r) * U..], &mut row[S + j * U..]);
-                        }
-                    }
-                } else {
-                    let group = destination.get_mut(group)?;
-                    for (r, start) in starts.iter().enumerate() {
-                        let row = source.get(start + block * pitch..)?.get(..S + V)?;
-                        move_unit::<S, 0>(row, &mut group[r * S..]);
-                        for j in 0..V / U {
-                            move_unit::<U, FLIP>(&row[S + j * U..], &mut group[R * S + (j * R + r) * U..]);
-                        }
+            let pieces: Option<Vec<[u64; 2]>> = pieces.split('&').map(piece).collect();
+            let pieces = pieces.ok_or_else(|| no_value(field))?;
+            let turns = pieces.first().map_or(0, |[_, bits]| bits.div_ceil(unit));
+            for turn in 0..turns {
+                let before = turn.saturating_mul(unit);
+                for row in 0..group.rows {
+                    for [first, bits] in &pieces {
+                        group.push(Run {
+                            row,
+                            from: first.plus(before),
+                            to: 0,
+                            bits: bits.minus(before).min(unit),
+                            flip,
+                        });
                     }
                 }
             }
         }
-        Some(())
+        group.bits = group.end().divided_by(group.rows);
+        Ok(group)
+    }
+
+    /// Appends the scales of 8 rows, whose blocks have theirs from bit `first` on.
+    fn scales(&mut self, first: u64) {
+        for block in 0..8 {
+            let mut places: Vec<[u64; 3]> = Vec::new();
+            for (row, kind) in (0..8).flat_map(|row| [(row, 0), (row, 1)]) {
+                places.extend((0..6).map(|bit| [six_bits(row, kind, bit), row, six_bits(block, kind, bit)]));
+            }
+            places.sort_unstable();
+            for [_, row, from] in places {
+                self.push(Run { row, from: first.plus(from), to: 0, bits: 1, flip: 0 });
+            }
+        }
+    }
+
+    /// Appends a run. Single bits that follow each other in a byte are joined.
+    fn push(&mut self, run: Run) {
+        let to = self.end();
+        match self.runs.last_mut() {
+            Some(last) if run.bits == 1 && last.row == run.row && last.from.plus(last.bits) == run.from => {
+                last.bits = last.bits.plus(1);
+            }
+            _ => self.runs.push(Run { to, ..run }),
+        }
+    }
+
+    /// The bits of the runs so far.
+    fn end(&self) -> u64 {
+        self.runs.last().map_or(0, |run| run.to.plus(run.bits))
+    }
+
+    /// The bytes of a group.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bits.times(self.rows).div_ceil(8)
+    }
+
+    /// The number of rows of which blocks are in a group.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the place of a bit of the packed tensor, row by row, in the buffer of the groups.
+    #[must_use]
+    pub fn place(&self, bit: u64) -> Option<u64> {
+        let (block, from) = (bit.checked_div(self.bits)?, bit.checked_rem(self.bits)?);
+        let (row, block) = (block.checked_div(self.blocks)?, block.checked_rem(self.blocks)?);
+        let (group, row) = (row.checked_div(self.rows)?, row.checked_rem(self.rows)?);
+        let run = self.runs.iter().find(|run| run.row == row && (run.from..run.from.plus(run.bits)).contains(&from))?;
+        let before = group.checked_mul(self.blocks)?.checked_add(block)?.checked_mul(self.bits.times(self.rows))?;
+        before.checked_add(run.to.plus(from.minus(run.from)))
+    }
+
+    /// Returns the bit of the packed tensor, row by row, that is stored at a place in the buffer.
+    #[must_use]
+    pub fn inverse(&self, place: u64) -> Option<u64> {
+        let length = self.bits.times(self.rows);
+        let (group, to) = (place.checked_div(length)?, place.checked_rem(length)?);
+        let (group, block) = (group.checked_div(self.blocks)?, group.checked_rem(self.blocks)?);
+        let run = self.runs.iter().find(|run| (run.to..run.to.plus(run.bits)).contains(&to))?;
+        let row = group.checked_mul(self.rows)?.checked_add(run.row)?;
+        let before = row.checked_mul(self.blocks)?.checked_add(block)?.checked_mul(self.bits)?;
+        before.checked_add(run.from.plus(to.minus(run.to)))
     }
 }
 
-/// Moves one unit of `U` bytes. It is moved as an array, because `copy_from_slice` is not always inlined.
-#[inline(always)]
-fn move_unit<const U: usize, const FLIP: u8>(from: &[u8], to: &mut [u8]) {
-    if let (Some(from), Some(to)) = (from.first_chunk::<U>(), to.first_chunk_mut::<U>()) {
-        let mut unit = *from;
-        for byte in &mut unit {
-            *byte ^= FLIP;
+/// Returns the range `2+32`, `4` (one byte) or `4:0-3` (bits 0 to 3 of byte 4) as its first bit and its bits.
+fn piece(text: &str) -> Option<[u64; 2]> {
+    let number = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    match text.split_once(':') {
+        None => {
+            let (first, bytes) = text.split_once('+').unwrap_or((text, "1"));
+            Some([number(first)?.checked_mul(8)?, number(bytes)?.checked_mul(8)?])
         }
-        *to = unit;
+        Some((byte, bits)) => {
+            let (first, last) = bits.split_once('-').unwrap_or((bits, bits));
+            let (first, last) = (number(first)?, number(last)?);
+            Some([number(byte)?.checked_mul(8)?.checked_add(first)?, last.checked_add(1)?.checked_sub(first)?])
+        }
+    }
+}
+
+/// Returns the place of a bit of a 6-bit number in 12 bytes. The numbers are 8 scales (`kind` 0) and 8 minima
+/// (1). The first four have bytes of their own, whose upper two bits are those of the last four. The lower
+/// four bits of these share a byte.
+fn six_bits(number: u64, kind: u64, bit: u64) -> u64 {
+    let byte = number.modulo(4);
+    match (number < 4, bit < 4) {
+        (true, _) => kind.times(32).plus(byte.times(8)).plus(bit),
+        (false, true) => byte.times(8).plus(64).plus(kind.times(4)).plus(bit),
+        (false, false) => kind.times(32).plus(byte.times(8)).plus(bit).plus(2),
     }
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use tensor_layout::checked::{self, BYTES};
+use tensor_layout::checked::{self, BYTES, OFFSET};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::BlockType;
 use tensor_layout::map::same_layout;
@@ -11,6 +11,7 @@ use tensor_layout::plan::{Besides, StorageRule, read_type_and_sizes};
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
+use super::groups::Group;
 use super::rule::{LayoutPart, Rule};
 use super::{Row, find, refused, rows};
 
@@ -42,8 +43,10 @@ pub struct NamedLayout {
     blocks: Option<BlockTensorDesc>,
     desc: Option<BufferTensorDesc>,
     /// The parts of the layout, which together hold each index once. There is one part unless no single index
-    /// map can express the layout.
+    /// map can express the layout, and none if it is stored in groups.
     pub parts: Vec<LayoutPart>,
+    /// The order of bits in groups of rows, for a layout that moves the bits of blocks.
+    pub group: Option<Group>,
 }
 
 impl NamedLayout {
@@ -90,16 +93,29 @@ impl NamedLayout {
             } else if let Some(need) = row.unmet(&row.values(data_type, sizes, &numbers))? {
                 refusal = Some(format!("{full} {need}"));
             } else {
-                return NamedLayout::of_row(row, data_type, sizes, &numbers);
+                return NamedLayout::of_row(row, data_type, sizes, &numbers, blocks.is_some());
             }
         }
         Err(refused(refusal.unwrap_or_default()))
     }
 
     /// Returns the layout of a row that accepts this type, these sizes and these numbers.
-    fn of_row(row: &'static Row, data_type: DataType, sizes: &[u64], numbers: &[u64]) -> Result<Self, Error> {
+    fn of_row(
+        row: &'static Row,
+        data_type: DataType,
+        sizes: &[u64],
+        numbers: &[u64],
+        has_blocks: bool,
+    ) -> Result<Self, Error> {
         let values = row.values(data_type, sizes, numbers);
-        let parts = Rule { row, values, data_type, sizes: sizes.to_vec() }.parts()?;
+        let (mut parts, mut group) = (Vec::new(), None);
+        match row.memory.strip_prefix("group of ") {
+            Some(text) => {
+                let blocks = sizes.iter().rev().nth(1).filter(|_| has_blocks);
+                group = Some(Group::read(text, &values, blocks.copied().unwrap_or(1), row.flip)?);
+            }
+            None => parts = Rule { row, values, data_type, sizes: sizes.to_vec() }.parts()?,
+        }
         let mut desc = None;
         if let [LayoutPart { map, .. }] = parts.as_slice()
             && map.class() == LayoutClass::Affine
@@ -110,13 +126,45 @@ impl NamedLayout {
             let alignment = checked::narrow(alignment(row, data_type), BYTES)?;
             desc = Some(if alignment > 1 { strided.with_base_offset_alignment(alignment)? } else { strided });
         }
-        Ok(NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), blocks: None, desc, parts })
+        Ok(NamedLayout {
+            row,
+            numbers: numbers.to_vec(),
+            data_type,
+            sizes: sizes.to_vec(),
+            blocks: None,
+            desc,
+            parts,
+            group,
+        })
     }
 
     /// The logical sizes, in the order of the row's axes.
     #[must_use]
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
+    }
+
+    /// Whether one index map describes the layout.
+    #[must_use]
+    pub fn has_map(&self) -> bool {
+        self.parts.len() == 1
+    }
+
+    /// The same tensor in row-major order.
+    pub(super) fn packed(&self) -> Result<BufferTensorDesc, Error> {
+        BufferTensorDesc::packed(self.data_type, &self.sizes)
+    }
+
+    /// The sizes in values: those of the tensor of blocks, if there is one, else [`sizes`](Self::sizes).
+    #[must_use]
+    pub fn logical_sizes(&self) -> &[u64] {
+        self.blocks.as_ref().map_or(&self.sizes, BlockTensorDesc::sizes)
+    }
+
+    /// The name of the type or of the block type.
+    #[must_use]
+    pub fn type_name(&self) -> String {
+        self.blocks.as_ref().map_or_else(|| self.data_type.to_string(), |blocks| blocks.block_type().to_string())
     }
 
     /// The packed tensor of blocks whose bytes are laid out, if the text has a block type. The
@@ -129,7 +177,10 @@ impl NamedLayout {
     /// The size of the buffer in bytes, with everything that is stored beside the elements.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
-        self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0)
+        match self.group {
+            Some(_) => self.packed().map_or(0, |desc| desc.exact_size_in_bytes()),
+            None => self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0),
+        }
     }
 
     /// Returns the offset of an element, in elements, also in a layout of several parts.
@@ -139,7 +190,12 @@ impl NamedLayout {
     /// `rank_mismatch` and `index_out_of_range` for an index outside the sizes.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         let [part] = self.parts.as_slice() else {
-            BufferTensorDesc::packed(self.data_type, &self.sizes)?.to_index_map()?.offset(index)?;
+            let packed = self.packed()?.to_index_map()?.offset(index)?;
+            if let Some(group) = &self.group {
+                let bits = u64::from(self.data_type.bits());
+                let place = group.place(checked::mul(packed, bits, OFFSET)?).and_then(|place| place.checked_div(bits));
+                return place.ok_or_else(|| refused(format!("no group of {self} has the index")));
+            }
             let inside = |part: &LayoutPart| {
                 let place = |(&at, slice): (&u64, &Slice)| {
                     let at = at.checked_sub(slice.start).filter(|at| at.is_multiple_of(slice.step))?;
@@ -255,10 +311,7 @@ impl FromStr for NamedLayout {
 
 impl fmt::Display for NamedLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.blocks {
-            Some(blocks) => write!(f, "{}:{}[{}]", self.name(), blocks.block_type(), list(blocks.sizes())),
-            None => write!(f, "{}:{}[{}]", self.name(), self.data_type, list(&self.sizes)),
-        }
+        write!(f, "{}:{}[{}]", self.name(), self.type_name(), list(self.logical_sizes()))
     }
 }
 
@@ -266,6 +319,10 @@ impl ToIndexMap for NamedLayout {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         match self.parts.as_slice() {
             [part] => Ok(part.map.clone()),
+            _ if self.group.is_some() => {
+                let reason = format!("{self} stores the bits of blocks in groups of rows, so no element has one place");
+                Err(Error::not_expressible("single index map", reason))
+            }
             parts => {
                 let reason = format!("{self} is stored in {} parts, each with a map of its own", parts.len());
                 Err(Error::not_expressible("single index map", reason))
@@ -404,7 +461,7 @@ fn named_like(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Opti
     if row.unmet(&row.values(data_type, sizes, numbers))?.is_some() {
         return Ok(None);
     }
-    let layout = NamedLayout::of_row(row, data_type, sizes, numbers)?;
+    let layout = NamedLayout::of_row(row, data_type, sizes, numbers, false)?;
     let [part] = layout.parts.as_slice() else { return Ok(None) };
     let ends_alike = part.map.physical_elements() == map.physical_elements();
     Ok((ends_alike && same_layout(&part.map, map)?).then_some(layout))

@@ -27,12 +27,14 @@
 #[cfg(feature = "relayout")]
 mod copy;
 #[cfg(feature = "relayout")]
+mod group_copy;
 mod groups;
 mod layout;
 mod rule;
 #[cfg(feature = "relayout")]
 pub use copy::PartsCopy;
 use core::fmt;
+pub use groups::Group;
 pub use layout::{KnownAs, NamedLayout, full_name, known_as};
 pub use rule::LayoutPart;
 use std::sync::OnceLock;

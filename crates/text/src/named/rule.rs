@@ -79,10 +79,8 @@ impl Rule<'_> {
             None => (self.row.memory, false),
         };
         let all = vec![Slice::ALL; self.sizes.len()];
-        // Rules of several parts: `A then N from 32: B` has B behind A, and `A and J from 2: B` both in one
-        // record.
-        let (word, is_behind) = if text.contains(" and ") { (" and ", false) } else { (" then ", true) };
-        let mut texts = text.split(word);
+        // Rules of several parts: `A then N from 32: B` has B behind A.
+        let mut texts = text.split(" then ");
         let (mut rules, mut cut) = (vec![(0, texts.next().unwrap_or(""))], None);
         for text in texts {
             let (from, rule) = text.split_once(": ").ok_or_else(|| refused("`:` is missing".into()))?;
@@ -95,7 +93,7 @@ impl Rule<'_> {
         let ends_of_parts: Vec<u64> = rules.iter().skip(1).map(|(start, _)| *start).chain([size]).collect();
         let mut parts = Vec::new();
         for ((start, rule), end) in rules.into_iter().zip(ends_of_parts) {
-            let before = parts.last().filter(|_| is_behind).map_or(0, |part: &LayoutPart| part.map.physical_elements());
+            let before = parts.last().map_or(0, |part: &LayoutPart| part.map.physical_elements());
             let length = end.saturating_sub(start);
             if let Some(size) = self.sizes.get_mut(axis) {
                 *size = length;
