@@ -388,13 +388,8 @@ fn elements_start(file: &Input, from: &Side, plan: &Relayout) -> Result<usize, S
 /// says.
 fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
     let (header, start) = npy::read_header(file)?;
-    header.check(&from.map, &from.text)?;
+    let expected = header.check(&from.map, &from.text)?;
     let data = u64::try_from(file.len().saturating_sub(start)).unwrap_or(u64::MAX);
-    let expected = header
-        .layout()
-        .and_then(|layout| layout.to_index_map())
-        .map_err(|error| format!("is refused: {error}"))?
-        .physical_size_in_bytes();
     if data != expected {
         let (data, expected) = (long_bytes(data), long_bytes(expected));
         return Err(format!("has {data} after its header, but its shape takes {expected}"));

@@ -78,13 +78,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return Err(Stop::Failed(format!("no name contains `{word}`")));
     }
     // The rows with one name are its forms: for other ranks, other numbers or other sizes.
-    let mut names: Vec<Vec<&Row>> = Vec::new();
-    for row in found {
-        match names.iter_mut().find(|forms| forms[0].name == row.name) {
-            Some(forms) => forms.push(row),
-            None => names.push(vec![row]),
-        }
-    }
+    let forms = |name: &String| found.iter().copied().filter(|row| row.name == *name).collect::<Vec<&Row>>();
+    let names: Vec<Vec<&Row>> = each_once(found.iter().map(|row| &row.name)).into_iter().map(forms).collect();
     if output.is_json() {
         for forms in names {
             let mut all = object(forms[0]);

@@ -6,6 +6,8 @@ use py_literal::Value;
 use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
+use crate::table::write_list;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The type of the elements, or an unsigned integer of their width.
@@ -164,9 +166,9 @@ impl Header {
         Err(Error::not_expressible(".npy file", reason))
     }
 
-    /// Checks that a file with this header has this layout. The error is the rest of a sentence that begins
-    /// with the name of the file.
-    pub(crate) fn check(&self, map: &IndexMap, layout: &str) -> Result<(), String> {
+    /// Checks that a file with this header has this layout, and returns the bytes of its data. The error is
+    /// the rest of a sentence that begins with the name of the file.
+    pub(crate) fn check(&self, map: &IndexMap, layout: &str) -> Result<u64, String> {
         let own = self.layout().and_then(|own| own.to_index_map()).map_err(|error| format!("is refused: {error}"))?;
         match &self.opaque {
             Some(descr) if own.element_bits() != map.element_bits() => {
@@ -188,7 +190,6 @@ impl Header {
                 "is packed with the {order} index as the fastest, and {layout} stores elements at other offsets"
             ));
         }
-        Ok(())
+        Ok(own.physical_size_in_bytes())
     }
 }
-use crate::table::write_list;

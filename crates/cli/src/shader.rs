@@ -194,13 +194,8 @@ impl ProgramArguments {
             let name = format!("pass{number}.{suffix}");
             files.push((name.clone(), translated(pass, self.target)?));
             let bindings = pass.bindings().into_iter().map(|window| {
-                let buffer = match window.buffer {
-                    BoundBuffer::Source => "source",
-                    BoundBuffer::Uniforms => "uniforms",
-                    _ => "destination",
-                };
                 let bytes = [window.bytes.start, window.bytes.end];
-                json!({ "binding": window.binding, "buffer": buffer, "bytes": bytes })
+                json!({ "binding": window.binding, "buffer": name_of(window.buffer), "bytes": bytes })
             });
             let bindings: Vec<Value> = bindings.collect();
             let uniforms: Vec<Value> =
@@ -228,17 +223,24 @@ impl ProgramArguments {
     }
 }
 
+fn name_of(buffer: BoundBuffer) -> &'static str {
+    match buffer {
+        BoundBuffer::Source => "source",
+        BoundBuffer::Uniforms => "uniforms",
+        _ => "destination",
+    }
+}
+
 fn dispatched(pass: &Pass) -> String {
     let [x, y, z] = pass.workgroups();
     let mut text = format!("{x} x {y} x {z} workgroups; ");
     for window in pass.bindings() {
         let (binding, bytes) = (window.binding, window.bytes);
         let _ = match window.buffer {
-            BoundBuffer::Source => {
-                write!(text, "binding {binding}: the source's bytes {}..{}, ", bytes.start, bytes.end)
-            }
             BoundBuffer::Uniforms => write!(text, "binding {binding}:"),
-            _ => write!(text, "binding {binding}: the destination's bytes {}..{}, ", bytes.start, bytes.end),
+            buffer => {
+                write!(text, "binding {binding}: the {}'s bytes {}..{}, ", name_of(buffer), bytes.start, bytes.end)
+            }
         };
     }
     for (name, value) in pass.named_uniforms() {

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 use tensor_layout::relayout::Relayout;
-use tensor_layout::{BufferTensorDesc, Error, IndexMap};
-use tensor_layout_text::spell;
+use tensor_layout::{Error, IndexMap};
 use tensor_layout_transfers::{Change, Executor, Fewer, Loop, Summary, Transfer, Transfers, fewer};
 
 use crate::output::{Output, Stop, Verdict, refused};
@@ -105,11 +104,7 @@ fn loops_name(loops: Option<usize>) -> String {
 }
 
 fn text(map: &IndexMap) -> String {
-    let strided = || BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&map.strides()?)).ok();
-    strided()
-        .map(|desc| desc.to_string())
-        .or_else(|| Some(spell(map).ok()?.to_string()))
-        .unwrap_or_else(|| format!("{map:?}"))
+    tensor_layout_text::text(map.clone()).unwrap_or_else(|_| format!("{map:?}"))
 }
 
 /// Prints the object, one transfer after another: a list may be longer than memory.

@@ -11,7 +11,7 @@ use tensor_layout_hlo::{
 
 use super::memory::{small, space_name};
 use crate::output::{Output, Stop};
-use crate::table::{Table, percent, short_bytes};
+use crate::table::{Table, each_once, percent, short_bytes};
 
 /// A lever is shown if it saves at least the peak divided by this number.
 const WORTH_A_LINE: u128 = 100;
@@ -137,12 +137,9 @@ pub(super) fn print_report(
     }
     output.lines(table.lines())?;
     output.line("")?;
-    let mut named: Vec<&str> = Vec::new();
-    for array in arrays.iter().filter(|array| (array.bytes - array.unpadded_bytes) * 10 > array.bytes) {
-        if let Some(shape) = array.array.as_ref().filter(|_| !named.contains(&array.shape.as_str())) {
-            named.push(&array.shape);
-            output.sentence(format_args!("{}: {}.", array.shape, padding(shape, tpu)))?;
-        }
+    let padded = arrays.iter().filter(|array| (array.bytes - array.unpadded_bytes) * 10 > array.bytes);
+    for (text, shape) in each_once(padded.filter_map(|array| Some((&array.shape, array.array.as_ref()?)))) {
+        output.sentence(format_args!("{text}: {}.", padding(shape, tpu)))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use tensor_layout_hlo::{BufferAssignment, Module, OutOfMemoryReport, Reader};
+use tensor_layout_hlo::{BufferAssignment, Module, OutOfMemoryReport};
 
 use crate::input::{is_standard, unreadable};
 use crate::output::Stop;
@@ -63,19 +63,8 @@ fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input,
             .map_err(|error| stop(&error));
     }
     let bar = progress_bar(length);
-    let mut module = Module::default();
-    let mut reader = Reader::new(input);
-    let mut number = 0_u64;
-    while let Some(record) = reader.next() {
-        let record = record.map_err(|error| stop(&error))?;
-        module.add(&record).map_err(|error| stop(&error))?;
-        number = number.wrapping_add(1);
-        if number.is_multiple_of(4096) {
-            bar.set_position(reader.bytes_read());
-        }
-    }
+    let module = Module::read(bar.wrap_read(input)).map_err(|error| stop(&error))?;
     bar.finish_and_clear();
-    module.set_header(reader.header().cloned().unwrap_or_default());
     Ok(Input::Module(Box::new(module)))
 }
 

@@ -67,18 +67,15 @@ impl Report<'_> {
             output.sentence("Not all of the text could be read (see below): what is missing is in no figure.\n")?;
         }
         let largest = live.spaces().iter().map(|space| space.total.peak_bytes).max().unwrap_or(0);
-        let used = || live.spaces().iter().filter(|space| space.total.peak_bytes > 0);
-        for space in used().filter(|space| space.total.peak_bytes >= largest / NEGLIGIBLE) {
-            self.print_space(live, space, output)?;
-        }
-        let small_ones: Vec<String> = used()
-            .filter(|space| space.total.peak_bytes < largest / NEGLIGIBLE)
-            .map(|space| {
-                format!("{} {}", space_name(space.space, live.is_for_tpu()), short_bytes(space.total.peak_bytes))
-            })
-            .collect();
-        if !small_ones.is_empty() {
-            output.sentence(format_args!("Other memories: {}.", small_ones.join(", ")))?;
+        let used = live.spaces().iter().filter(|space| space.total.peak_bytes > 0);
+        let (large, others): (Vec<_>, Vec<_>) = used.partition(|space| space.total.peak_bytes >= largest / NEGLIGIBLE);
+        large.into_iter().try_for_each(|space| self.print_space(live, space, output))?;
+        let peak = |space: &SpaceUse| {
+            format!("{} {}", space_name(space.space, live.is_for_tpu()), short_bytes(space.total.peak_bytes))
+        };
+        let others: Vec<String> = others.into_iter().map(peak).collect();
+        if !others.is_empty() {
+            output.sentence(format_args!("Other memories: {}.", others.join(", ")))?;
         }
         if live.unknown_operands() > 0 {
             output.sentence(format_args!(
@@ -145,22 +142,20 @@ impl Report<'_> {
                 source(&buffer.place).unwrap_or_default(),
             ]);
         }
-        let mut rest = |bytes: String, share: u128, name: String| {
-            let mut row = vec![bytes, percent(share, total.peak_bytes), String::new(), String::new(), name];
-            row.resize(9, String::new());
-            table.row(row);
-        };
         let others = groups.get(self.rows..).unwrap_or(&[]);
-        if !others.is_empty() {
-            let (count, bytes) =
-                (others.iter().map(|group| group.count).sum::<u64>(), others.iter().map(Group::bytes).sum());
-            rest(short_bytes(bytes), bytes, format!("({count} more)"));
-        }
-        if let Some(gap) = total.peak_bytes.checked_sub(space.live_bytes).filter(|gap| *gap > 0) {
-            rest(short_bytes(gap), gap, FRAGMENTATION.to_owned());
-        }
-        if let Some(more) = space.live_bytes.checked_sub(total.peak_bytes).filter(|more| *more > 0) {
-            rest(format!("-{}", short_bytes(more)), 0, NOT_COUNTED.to_owned());
+        let (count, bytes) =
+            (others.iter().map(|group| group.count).sum::<u64>(), others.iter().map(Group::bytes).sum());
+        let gap = total.peak_bytes.saturating_sub(space.live_bytes);
+        let more = space.live_bytes.saturating_sub(total.peak_bytes);
+        for (bytes, share, sign, name) in [
+            (bytes, bytes, "", format!("({count} more)")),
+            (gap, gap, "", FRAGMENTATION.to_owned()),
+            (more, 0, "-", NOT_COUNTED.to_owned()),
+        ] {
+            if bytes > 0 {
+                let bytes = format!("{sign}{}", short_bytes(bytes));
+                table.row([bytes, percent(share, total.peak_bytes), String::new(), String::new(), name]);
+            }
         }
         output.lines(table.lines())?;
         output.line("")
@@ -183,15 +178,12 @@ impl Report<'_> {
             }
         }
         let from = if self.assignment.is_some() { "buffer assignment" } else { "text" };
-        match self.live {
-            Some(live) => {
-                let object = joined(json!({ "from": from }), total_keys(&live.total()));
-                let reported = small(live.reported_peak());
-                let object = joined(object, json!({ "reported_peak_bytes": reported, "complete": self.is_whole }));
-                output.line(json!({ "type": "total", "total": object }))
-            }
-            None => output.line(json!({ "type": "total", "total": null })),
-        }
+        let total = self.live.map(|live| {
+            let reported = small(live.reported_peak());
+            let object = joined(json!({ "from": from }), total_keys(&live.total()));
+            joined(object, json!({ "reported_peak_bytes": reported, "complete": self.is_whole }))
+        });
+        output.line(json!({ "type": "total", "total": total }))
     }
 }
 
