@@ -5,6 +5,10 @@
 //! list of segments. Every choice of one segment from each group is a box, and the boxes cover every index
 //! once.
 //!
+//! A layout has no direction, but a pair of layouts has. Reading a dimension backwards or writing it
+//! backwards is the same copy, and doing both is the copy without reversal. The direction therefore belongs
+//! to the loops of a box, and only the source of a loop may be walked backwards.
+//!
 //! A pair that no short list of segments describes is copied index by index: each box is a table of the
 //! offsets of a few thousand indices. This is slow, and the rule for Irreducible layouts alone.
 #![allow(
@@ -14,7 +18,9 @@
 
 use crate::checked::{Dims, Exact, at, count, next_index};
 use crate::short_sort::sort_by_key;
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::num::NonZeroU64;
@@ -25,8 +31,7 @@ use smallvec::{SmallVec, smallvec};
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
-use super::refine::{Loop, Loops, Segment, Segments, Stride, refine};
-use super::reversed::{counts_down, destination_reversed, source_reversed};
+use super::refine::{Loop, Loops, Segments, Stride, refine};
 
 /// One loop nest of a copy: the two offsets where it begins, and its loops from outer to inner. Offsets and
 /// strides are in elements.
@@ -63,13 +68,11 @@ pub struct CopyBox {
 /// writes inside the two buffers, also where a loop walks backwards. Every loop has at least one step.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxGroups {
-    pub(super) source: u64,
-    pub(super) destination: u64,
-    /// The segments of all groups in one list. `groups` says where a group ends.
-    pub(super) segments: Segments,
-    /// The number of segments in each group.
-    pub(super) groups: SmallVec<[usize; 8]>,
-    /// A pair that is copied index by index. It has no segments.
+    /// What all boxes have in common: the start, and the loops of the groups of one segment.
+    common: CopyBox,
+    /// The segments of the other groups. Usually there are none, and `common` is the only box.
+    groups: Vec<Vec<CopyBox>>,
+    /// A pair that is copied index by index. It has no other boxes.
     by_index: Option<Box<ByIndex>>,
 }
 
@@ -150,6 +153,18 @@ impl CopyBox {
         span
     }
 
+    /// The box of one element at these offsets.
+    pub(super) fn at(source: u64, destination: u64) -> CopyBox {
+        CopyBox { source, destination, loops: Loops::new() }
+    }
+
+    /// Adds loops, which begin at an offset from the start of this box.
+    pub(super) fn add(&mut self, inside: CopyBox) {
+        self.source += inside.source;
+        self.destination += inside.destination;
+        self.loops.extend(inside.loops);
+    }
+
     pub(crate) fn in_order(mut self) -> CopyBox {
         simplify(&mut self.loops);
         self
@@ -157,16 +172,9 @@ impl CopyBox {
 }
 
 impl BoxGroups {
-    pub(crate) fn none() -> BoxGroups {
-        let segments = Segments::with_capacity(0);
-        BoxGroups { source: 0, destination: 0, segments, groups: smallvec![0], by_index: None }
-    }
-
-    pub(crate) fn of(list: impl Iterator<Item = CopyBox>) -> BoxGroups {
-        let segments =
-            Segments::of(list.map(|CopyBox { source, destination, loops }| Segment { source, destination, loops }));
-        let groups = smallvec![segments.list.len()];
-        BoxGroups { source: 0, destination: 0, segments, groups, by_index: None }
+    /// Returns the boxes of a list, whose loops are [in order](CopyBox::in_order).
+    pub(crate) fn of(list: Vec<CopyBox>) -> BoxGroups {
+        BoxGroups { common: CopyBox::at(0, 0), groups: vec![list], by_index: None }
     }
 
     /// Returns the boxes that copy `source` to `destination` index by index, for any two layouts with equal
@@ -174,7 +182,7 @@ impl BoxGroups {
     pub(crate) fn by_index(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> BoxGroups {
         let (source, destination) = (source.clone(), destination.clone());
         let by_index = ByIndex { source, destination, reversed: SmallVec::from_slice(reversed) };
-        BoxGroups { by_index: Some(Box::new(by_index)), ..BoxGroups::none() }
+        BoxGroups { by_index: Some(Box::new(by_index)), ..BoxGroups::of(Vec::new()) }
     }
 
     /// Returns the boxes that copy `source` to `destination`, which must have equal sizes. The dimensions in
@@ -189,20 +197,20 @@ impl BoxGroups {
         }
         let sizes = source.sizes();
         if sizes.contains(&0) {
-            return Some(BoxGroups::none());
+            return Some(BoxGroups::of(Vec::new()));
         }
-        let (segments, groups) = (Segments::with_capacity(source.components.len()), SmallVec::new());
-        let (from, to) = (source.base(), destination.base());
-        let mut boxes = BoxGroups { source: from, destination: to, segments, groups, by_index: None };
+        let common = CopyBox::at(source.base(), destination.base());
+        let mut boxes = BoxGroups { common, groups: Vec::new(), by_index: None };
+        let mut segments = Segments::default();
         let fused = |component: &&Component| component.dims().len() > 1;
         let (first, second) = (&source.components[..], &destination.components[..]);
         if !first.iter().chain(second).any(|component| fused(&component)) {
             // Usually, neither side fuses dimensions. Each dimension is then a group of its own.
             for (a, b) in first.iter().zip(second) {
-                boxes.add(a.extent, &a.chain, &b.chain, a.dims().iter().any(|dim| reversed.contains(dim)))?;
+                let backwards = a.dims().iter().any(|dim| reversed.contains(dim));
+                boxes.add(a.extent, &a.chain, &b.chain, backwards, &mut segments)?;
             }
-            debug_assert_eq!(boxes.elements(), source.element_count().into(), "{source:?} to {destination:?}");
-            return Some(boxes);
+            return Some(boxes.simplified(source.element_count()));
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
@@ -211,89 +219,141 @@ impl BoxGroups {
             if backwards > 0 && backwards < dims.len() {
                 return None;
             }
-            boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0)?;
+            boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0, &mut segments)?;
         }
-        debug_assert_eq!(boxes.elements(), source.element_count().into(), "{source:?} to {destination:?}");
-        Some(boxes)
+        Some(boxes.simplified(source.element_count()))
     }
 
     /// Adds a group whose row-major number is below `extent`, and whose offsets on the two sides are given by
     /// the two chains. Returns `None` if the segments exceed a limit, or if neither chain can be walked
     /// backwards although `reversed` is set.
-    fn add(&mut self, extent: u64, source: &Chain, destination: &Chain, reversed: bool) -> Option<()> {
-        let before = self.segments.list.len();
-        refine(extent, source, destination, &mut self.segments)?;
-        if reversed {
-            let last = extent.minus(1);
-            let added = self.segments.list.iter_mut().skip(before);
-            if counts_down(source, extent) {
-                added.for_each(|segment| source_reversed(segment, source.at(last)));
-            } else if counts_down(destination, extent) {
-                added.for_each(|segment| destination_reversed(segment, destination.at(last)));
-            } else {
-                return None;
-            }
+    fn add(
+        &mut self,
+        extent: u64,
+        source: &Chain,
+        destination: &Chain,
+        reversed: bool,
+        segments: &mut Segments,
+    ) -> Option<()> {
+        if !reversed {
+            refine(extent, source, destination, &mut self.common, segments)?;
+            self.groups.extend(segments.taken());
+            return Some(());
         }
-        self.groups.push(self.segments.list.len() - before);
+        segments.all(extent, source, destination)?;
+        let (mut group, last) = (segments.taken()?, extent.minus(1));
+        if counts_down(source, extent) {
+            group.iter_mut().for_each(|segment| source_reversed(segment, source.at(last)));
+        } else if counts_down(destination, extent) {
+            group.iter_mut().for_each(|segment| destination_reversed(segment, destination.at(last)));
+        } else {
+            return None;
+        }
+        self.groups.push(group);
         Some(())
     }
 
-    fn elements(&self) -> u128 {
-        let mut rest = self.segments.list.iter();
-        let steps = |segment: &Segment| segment.loops.iter().map(|step| u128::from(step.extent())).product::<u128>();
-        self.groups.iter().map(|&group| rest.by_ref().take(group).map(steps).sum::<u128>()).product()
+    /// Merges the loops that all boxes have. All boxes together have `elements` elements.
+    fn simplified(mut self, elements: u64) -> BoxGroups {
+        simplify(&mut self.common.loops);
+        debug_assert_eq!(self.elements(), elements.into(), "{self:?}");
+        self
     }
 
-    /// Returns the number of boxes, or `u64::MAX` if the number does not fit. The result is only compared
-    /// with limits.
+    fn elements(&self) -> u128 {
+        let of = |part: &CopyBox| part.loops.iter().map(|step| u128::from(step.extent())).product::<u128>();
+        let groups = self.groups.iter().map(|group| group.iter().map(of).sum::<u128>());
+        groups.fold(of(&self.common), |product, group| product * group)
+    }
+
+    /// The number of boxes. No box is empty, so there are not more of them than elements.
     pub(crate) fn count(&self) -> u64 {
         if let Some(by_index) = &self.by_index {
             return by_index.count();
         }
-        self.groups.iter().fold(1, |product: u64, &group| product.saturating_mul(count(group)))
+        self.groups.iter().fold(1, |product: u64, group| product.times(count(group.len())))
     }
 
     pub(crate) fn entries(&self) -> u64 {
         if let Some(by_index) = &self.by_index {
             return by_index.source.element_count();
         }
-        let mut rest = self.segments.list.as_slice();
-        let groups = self.groups.iter().map(|&group| {
-            let (own, after) = rest.split_at_checked(group).unwrap_or((&[], &[]));
-            rest = after;
-            let tables = own.iter().flat_map(|segment| &segment.loops).filter(|step| step.stride().is_none());
+        let boxes = self.count();
+        let groups = self.groups.iter().map(|group| {
+            let tables = group.iter().flat_map(|segment| &segment.loops).filter(|step| step.stride().is_none());
             let entries = tables.fold(0, |sum: u64, table| sum.saturating_add(table.extent()));
             // The number of boxes with a given segment is the product of the sizes of the other groups.
-            let others = self.count().checked_div(count(group)).unwrap_or(0);
-            entries.saturating_mul(others)
+            entries.saturating_mul(boxes.checked_div(count(group.len())).unwrap_or(0))
         });
         groups.fold(0, u64::saturating_add)
     }
 
-    /// Iterates over the boxes. The loops are in the order of descending destination stride. Neighbouring
-    /// loops are merged if they form one loop on both sides.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = CopyBox> + '_ {
-        let by_index = self.by_index.iter().flat_map(|pair| (0..pair.count()).map(|number| pair.copy_box(number)));
-        let mut choice: SmallVec<[usize; 8]> = smallvec![0; self.groups.len()];
-        let mut done = self.groups.contains(&0);
-        by_index.chain(core::iter::from_fn(move || {
-            if done {
-                return None;
+    /// The box of this number, which is below [`count`](Self::count). The loops are in the order of descending
+    /// destination stride. Neighbouring loops are merged if they form one loop on both sides.
+    pub(crate) fn get(&self, number: u64) -> Cow<'_, CopyBox> {
+        if let Some(by_index) = &self.by_index {
+            return Cow::Owned(by_index.copy_box(number));
+        }
+        if self.groups.is_empty() {
+            return Cow::Borrowed(&self.common);
+        }
+        // The segment of the last group changes first.
+        let (mut combined, mut boxes) = (self.common.clone(), self.count());
+        for group in &self.groups {
+            boxes = boxes.divided_by(count(group.len()));
+            let chosen = usize::try_from(number.divided_by(boxes).modulo(count(group.len()))).ok();
+            if let Some(segment) = chosen.and_then(|chosen| group.get(chosen)) {
+                combined.add(segment.clone());
             }
-            let mut result = CopyBox { source: self.source, destination: self.destination, loops: Loops::new() };
-            let mut rest = self.segments.list.as_slice();
-            for (&group, &chosen) in self.groups.iter().zip(&choice) {
-                let (own, after) = rest.split_at_checked(group)?;
-                let segment = own.get(chosen)?;
-                rest = after;
-                result.source += segment.source;
-                result.destination += segment.destination;
-                result.loops.extend(segment.loops.iter().cloned());
+        }
+        Cow::Owned(combined.in_order())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Cow<'_, CopyBox>> + '_ {
+        (0..self.count()).map(|number| self.get(number))
+    }
+}
+
+/// Whether a chain can be walked backwards: the value at `extent - 1 - u` is the last value minus the value
+/// at `u`, for every `u`. This holds if the digits are independent of each other and every block is full.
+fn counts_down(chain: &Chain, extent: u64) -> bool {
+    chain.is_exact() && chain.digits().first().is_none_or(|top| extent.is_multiple_of(top.divisor.get()))
+}
+
+/// Changes a segment so that its source is walked backwards. `last` is the largest offset that the chain of
+/// the source gives: offset `i` becomes `last - i`.
+fn source_reversed(segment: &mut CopyBox, last: u64) {
+    segment.source = last - segment.source;
+    for step in &mut segment.loops {
+        match step {
+            Loop::Strided(stride) => stride.source = -stride.source,
+            Loop::Table(entries) => {
+                let most = entries.iter().map(|&(source, _)| source).max().unwrap_or(0);
+                entries.iter_mut().for_each(|(source, _)| *source = most - *source);
+                segment.source -= most;
             }
-            done = !next_index(&mut choice, &self.groups);
-            simplify(&mut result.loops);
-            Some(result)
-        }))
+        }
+    }
+}
+
+/// Changes a segment so that its destination is walked backwards. `last` is the last value of the destination
+/// chain. Each loop then begins at its other end on both sides, so that its source is walked backwards
+/// instead.
+fn destination_reversed(segment: &mut CopyBox, last: u64) {
+    segment.destination = last - segment.destination;
+    for step in &mut segment.loops {
+        match step {
+            Loop::Strided(stride) => {
+                segment.source += (stride.extent - 1) * stride.source.unsigned_abs();
+                segment.destination -= (stride.extent - 1) * stride.destination;
+                stride.source = -stride.source;
+            }
+            Loop::Table(entries) => {
+                let most = entries.iter().map(|&(_, destination)| destination).max().unwrap_or(0);
+                entries.iter_mut().for_each(|(_, destination)| *destination = most - *destination);
+                segment.destination -= most;
+            }
+        }
     }
 }
 

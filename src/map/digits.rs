@@ -107,10 +107,11 @@ impl Chain {
     }
 
     /// The largest value on `0..extent`, in elements.
+    #[inline]
     pub(super) fn largest(&self, extent: u64) -> u64 {
-        // The usual case: a stride.
+        // The usual case: a stride. The divisor of the last digit is 1.
         if let [digit] = self.digits() {
-            return extent.minus(1) / digit.divisor * digit.stride;
+            return extent.minus(1) * digit.stride;
         }
         reach(&self.0, &whole_blocks(&self.0), extent)
     }

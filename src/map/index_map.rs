@@ -274,9 +274,10 @@ impl IndexMap {
     /// Returns this map as the owner of these bytes of its buffer. A map with a base never owns the whole
     /// buffer: it gets [`Owns::Gaps`].
     #[must_use]
-    pub fn with_owned(self, owned: Owns) -> IndexMap {
-        let owns = if self.base == 0 { owned } else { owned.min(Owns::Gaps) };
-        IndexMap { owns, ..self }
+    #[inline]
+    pub fn with_owned(mut self, owned: Owns) -> IndexMap {
+        self.owns = if self.base == 0 { owned } else { owned.min(Owns::Gaps) };
+        self
     }
 
     /// Returns this map in a buffer of `physical_elements` elements. The map owns its elements alone if
@@ -371,7 +372,7 @@ impl IndexMap {
     /// For an Irreducible layout, the result is the physical size, which is an upper bound.
     #[must_use]
     pub fn span_elements(&self) -> u64 {
-        if self.element_count() == 0 {
+        if self.sizes.contains(&0) {
             return 0;
         }
         if self.levels.is_some() {

@@ -61,7 +61,6 @@ mod padding;
 mod places;
 mod refine;
 mod reshape;
-mod reversed;
 mod view;
 
 pub use equality::same_layout;

@@ -15,6 +15,7 @@ use crate::checked::{self, Exact, count};
 use alloc::vec::Vec;
 use smallvec::SmallVec;
 
+use super::boxes::CopyBox;
 use super::digits::{Chain, Digit, below, evaluate};
 
 /// The most entries of a table. A copy that needs a longer table goes through a packed buffer instead.
@@ -145,100 +146,91 @@ impl Loop {
 
 pub(crate) type Loops = SmallVec<[Loop; 4]>;
 
-/// Some of the numbers that two chains map to offsets: the first offset on each side, and the loops from
-/// major to minor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Segment {
-    pub(crate) source: u64,
-    pub(crate) destination: u64,
-    pub(crate) loops: Loops,
-}
-
-/// A list of segments, with a limit of their total cost.
-#[derive(Debug, Clone)]
-pub(crate) struct Segments {
-    pub(crate) list: Vec<Segment>,
-    /// The number of table entries that may still be added.
-    room: u64,
+/// The segments of numbers that no single loop nest describes, with a limit of their total cost.
+#[derive(Default)]
+pub(super) struct Segments {
+    list: Vec<CopyBox>,
+    /// The number of table entries that were added.
+    entries: u64,
 }
 
 impl Segments {
-    pub(super) fn with_capacity(number: usize) -> Segments {
-        Segments { list: Vec::with_capacity(number), room: MAX_REFINED }
-    }
-
-    pub(super) fn of(list: impl Iterator<Item = Segment>) -> Segments {
-        Segments { list: list.collect(), room: 0 }
-    }
-
-    fn push(&mut self, segment: &Segment) -> Option<()> {
-        let tables = segment.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
-        let entries = tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
-        self.room = self.room.checked_sub(entries)?;
-        self.list.push(segment.clone());
+    /// Refines `0..extent`, and adds the result inside the loops of `outside`.
+    fn add(&mut self, extent: u64, source: &[Digit], destination: &[Digit], mut outside: CopyBox) -> Option<()> {
+        let before = self.list.len();
+        refine_inside(extent, source, destination, &mut outside, self)?;
+        if self.list.len() == before {
+            let tables = outside.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
+            self.entries += tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
+            self.list.push(outside);
+            return (self.entries <= MAX_REFINED).then_some(());
+        }
+        for segment in self.list.iter_mut().skip(before) {
+            let inside = core::mem::replace(segment, outside.clone());
+            segment.add(inside);
+        }
         Some(())
     }
+
+    /// Takes out the segments of a group, if there are any.
+    pub(super) fn taken(&mut self) -> Option<Vec<CopyBox>> {
+        (!self.list.is_empty()).then(|| core::mem::take(&mut self.list))
+    }
+
+    /// Refines two chains on `0..extent` to segments, of which there is at least one.
+    pub(super) fn all(&mut self, extent: u64, source: &Chain, destination: &Chain) -> Option<()> {
+        self.add(extent, source.digits(), destination.digits(), CopyBox::at(0, 0))
+    }
 }
 
-/// Appends segments that cover `0..extent` once. Returns `None` if a table would have more than [`MAX_TABLE`]
-/// entries, if all tables together would have more than [`MAX_REFINED`] entries, or if a stride has 64 bits.
-pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Segments) -> Option<()> {
-    let mut outside = Segment { source: 0, destination: 0, loops: Loops::new() };
-    refine_inside(extent, source.digits(), destination.digits(), &mut outside, segments)
+/// Refines two chains on `0..extent`. The loops that all numbers share are added to `common`. If these loops
+/// visit every number, `segments` does not change, and otherwise it gets the segments inside them.
+///
+/// Returns `None` if a table would have more than [`MAX_TABLE`] entries, if all segments together would cost
+/// more than [`MAX_REFINED`] entries, or if a stride has 64 bits.
+pub(super) fn refine(
+    extent: u64,
+    source: &Chain,
+    destination: &Chain,
+    common: &mut CopyBox,
+    segments: &mut Segments,
+) -> Option<()> {
+    refine_inside(extent, source.digits(), destination.digits(), common, segments)
 }
 
-/// Refines the digits of both chains on `0..extent` and appends the segments, each inside the loops of
-/// `outside`. `outside` does not change, unless the result is `None`.
 fn refine_inside(
     extent: u64,
     source: &[Digit],
     destination: &[Digit],
-    outside: &mut Segment,
+    common: &mut CopyBox,
     segments: &mut Segments,
 ) -> Option<()> {
     let (source, destination) = (below(source, extent), below(destination, extent));
-    let (Some(first), Some(second)) = (source.first(), destination.first()) else {
-        // No digits are left only if the extent is 0 or 1.
-        return if extent > 0 { segments.push(outside) } else { Some(()) };
-    };
+    // No digits are left only if the extent is 1.
+    let (Some(first), Some(second)) = (source.first(), destination.first()) else { return Some(()) };
     let boundary = first.divisor.get().max(second.divisor.get());
     if boundary == 1 {
         // Only the digits with divisor 1 are left in both chains, so one loop walks the extent.
-        let (source, destination) = (first.stride, second.stride);
-        outside.loops.push(Loop::strided(extent, source, destination)?);
-        segments.push(outside)?;
-        outside.loops.pop();
+        common.loops.push(Loop::strided(extent, first.stride, second.stride)?);
         return Some(());
     }
     if !boundary.is_multiple_of(first.divisor.get()) || !boundary.is_multiple_of(second.divisor.get()) {
-        return clash(extent, source, destination, outside, segments);
+        return clash(extent, source, destination, segments);
     }
     let step = (first.stride * (boundary / first.divisor.get()), second.stride * (boundary / second.divisor.get()));
     let (whole, rest) = (extent / boundary, extent % boundary);
-    if whole > 1 {
-        outside.loops.push(Loop::strided(whole, step.0, step.1)?);
+    let blocks = if whole > 1 { Some(Loop::strided(whole, step.0, step.1)?) } else { None };
+    if rest == 0 {
+        common.loops.extend(blocks);
+        return refine_inside(boundary, source, destination, common, segments);
     }
-    refine_inside(boundary, source, destination, outside, segments)?;
-    if whole > 1 {
-        outside.loops.pop();
-    }
-    // If the last block is cut, its rest becomes a segment with the loops of `outside`.
-    if rest > 0 {
-        let start = (outside.source, outside.destination);
-        (outside.source, outside.destination) = (start.0 + whole * step.0, start.1 + whole * step.1);
-        refine_inside(rest, source, destination, outside, segments)?;
-        (outside.source, outside.destination) = start;
-    }
-    Some(())
+    // The last block is cut, so its rest is a segment of its own.
+    let loops = blocks.into_iter().collect();
+    segments.add(boundary, source, destination, CopyBox { loops, ..CopyBox::at(0, 0) })?;
+    segments.add(rest, source, destination, CopyBox::at(whole * step.0, whole * step.1))
 }
 
-fn clash(
-    extent: u64,
-    source: &[Digit],
-    destination: &[Digit],
-    outside: &Segment,
-    segments: &mut Segments,
-) -> Option<()> {
+fn clash(extent: u64, source: &[Digit], destination: &[Digit], segments: &mut Segments) -> Option<()> {
     let (block, common_multiple) = clashing(source, destination);
     let (low_source, low_destination) = (below(source, block), below(destination, block));
     // The table holds one period, and a loop repeats it. If the extent is at most one period, one table holds
@@ -248,7 +240,7 @@ fn clash(
     let value = |number: u64| (evaluate(source, number), evaluate(destination, number));
     let at = |number: u64, loops: Loops| {
         let (source, destination) = value(number);
-        Segment { source: outside.source + source, destination: outside.destination + destination, loops }
+        CopyBox { source, destination, loops }
     };
     // Whole periods come first, then the rest. Each of the two consists of whole blocks and at most one
     // partial block.
@@ -257,7 +249,7 @@ fn clash(
         if blocks > MAX_TABLE {
             return None;
         }
-        let mut repeat = outside.loops.clone();
+        let mut repeat = Loops::new();
         if repeats > 1 {
             let (source, destination) = value(period);
             repeat.push(Loop::strided(repeats, source, destination)?);
@@ -265,11 +257,10 @@ fn clash(
         if blocks > 0 {
             let mut loops = repeat.clone();
             loops.push(Loop::Table((0..blocks).map(|place| value(place * block)).collect()));
-            refine_inside(block, low_source, low_destination, &mut at(start, loops), segments)?;
+            segments.add(block, low_source, low_destination, at(start, loops))?;
         }
         if partial > 0 {
-            let mut last = at(start + blocks * block, repeat);
-            refine_inside(partial, low_source, low_destination, &mut last, segments)?;
+            segments.add(partial, low_source, low_destination, at(start + blocks * block, repeat))?;
         }
     }
     Some(())

@@ -20,7 +20,7 @@ use crate::strided::{BufferTensorDesc, SignedDesc};
 use super::Destination;
 use super::plan::machine::{Knobs, Site};
 use super::plan::nest::NestLoops;
-use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
+use super::plan::planned::{MOST_PLAIN_RUNS, is_plain};
 use super::plan::program::Traffic;
 use super::plan::select;
 use super::relayout::Relayout;
@@ -280,10 +280,12 @@ fn run_kernel(
     // Source runs that are repeated stay in the cache, so they count once.
     let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
-    let (streaming, prefetch, knobs) = traffic.settings(nest.bytes_of_run(), knobs);
+    let mut knobs = *knobs;
+    let (streaming, prefetch) = traffic.settings(nest.bytes_of_run(), &mut knobs);
     let site = Site { streaming, prefetch, permutes: true, knobs: &knobs };
     let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
-    let (kernel, start) = select::iteration(&mut loops, nest.bytes_of_run(), nest.start(), site.knobs);
+    let mut start = nest.start();
+    let kernel = select::iteration(&mut loops, nest.bytes_of_run(), &mut start, site.knobs);
     select::resolved::<NestLoops>(kernel, &mut loops, start, site)?.run(source, destination);
     Ok(())
 }

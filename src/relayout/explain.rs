@@ -6,9 +6,8 @@ use crate::error::counted;
 
 use super::level::KernelLevel;
 use super::plan::fill::Fill;
-use super::plan::passes::Passes;
 use super::plan::planned::PlannedBox;
-use super::plan::program::Program;
+use super::plan::program::{Passes, Program};
 use super::relayout::Relayout;
 
 const SHOWN: usize = 8;

@@ -14,9 +14,8 @@ use super::Destination;
 use super::choice::{Choice, Effort};
 use super::plan::cost::{LINE, PAGE};
 use super::plan::machine::Knobs;
-use super::plan::passes::Passes;
 use super::plan::planned::PlannedBox;
-use super::plan::program::Program;
+use super::plan::program::{Passes, Program};
 use super::relayout::{Relayout, is_one_box};
 use super::settings::{DestinationMemory, Padding, Settings};
 

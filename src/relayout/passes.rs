@@ -1,9 +1,10 @@
 //! A plan as data, for code that runs the plan by its own means.
 
+use std::borrow::Cow;
+
 use crate::map::{CopyBox, IndexMap};
 
-use super::plan::passes::Passes;
-use super::plan::program::Program;
+use super::plan::program::{Passes, Program};
 use super::relayout::Relayout;
 use super::settings::Padding;
 
@@ -50,7 +51,7 @@ impl CopyPass<'_> {
     /// Offsets and strides count elements of their own side. The widths of these elements differ if the copy
     /// [changes the width](Relayout::changes_width).
     pub fn boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
-        self.program.boxes.iter()
+        self.program.boxes.iter().map(Cow::into_owned)
     }
 }
 

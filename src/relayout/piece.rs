@@ -423,7 +423,7 @@ impl Relayout {
 #[cfg(feature = "rayon")]
 fn lines_read(program: &Program) -> u64 {
     let bits = u64::from(program.widths.source);
-    let lines = |copy: CopyBox| {
+    let lines = |copy: &CopyBox| {
         let tables = copy.loops().iter().filter(|step| step.stride().is_none());
         let mut runs = tables.map(Loop::extent).fold(1, u64::saturating_mul);
         let mut loops: Vec<Stride> = copy.loops().iter().filter_map(Loop::stride).collect();
@@ -441,5 +441,5 @@ fn lines_read(program: &Program) -> u64 {
         }
         run.div_ceil(LINE_BITS).saturating_mul(runs)
     };
-    program.boxes.iter().map(lines).fold(0, u64::saturating_add)
+    program.boxes.iter().map(|copy| lines(&copy)).fold(0, u64::saturating_add)
 }

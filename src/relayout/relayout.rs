@@ -13,9 +13,8 @@ use super::choice::{Choice, Effort};
 use super::exec;
 use super::plan::fill::Fill;
 use super::plan::machine::Knobs;
-use super::plan::passes::Passes;
 use super::plan::planned::PlannedBox;
-use super::plan::program::Program;
+use super::plan::program::{Passes, Program};
 use super::plan::widths::Widths;
 use super::settings::{Padding, Settings};
 
@@ -50,7 +49,7 @@ pub struct Relayout {
     pub(super) source: IndexMap,
     pub(super) destination: IndexMap,
     /// The axes that are walked backwards on one side, in ascending order. All of them are longer than 1.
-    pub(super) reversed: SmallVec<[usize; 8]>,
+    pub(super) reversed: SmallVec<[usize; 2]>,
     pub(super) settings: Settings,
     pub(super) choice: Choice,
     pub(super) fill: Fill,
@@ -152,7 +151,7 @@ impl Relayout {
             return Err(Error::axis_out_of_range(axis, rank));
         }
         let long = source.sizes().iter().enumerate().filter(|&(_, &size)| size > 1);
-        let reversed: SmallVec<[usize; 8]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
+        let reversed: SmallVec<[usize; 2]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
         let source_needs = checked::bytes_for(source.span_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
         let passes = Passes::new(&source, &destination, &reversed, widths, &knobs)?;

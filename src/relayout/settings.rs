@@ -93,19 +93,23 @@ impl Settings {
     /// The numbers of the cost model, before a [choice](Self::choice) changes them.
     pub(super) fn knobs(&self) -> Knobs {
         let own = Knobs::of_this_cpu();
-        let own = self.caches.map_or(*own, |caches| Knobs::new(own.level, caches));
-        let own = self.kernels.map_or(own, |level| own.at_level(level.available()));
-        let (streaming_from, long_rows_streaming_from) = match (self.stores, self.memory) {
+        let mut knobs = self.caches.map_or(*own, |caches| Knobs::new(own.level, caches));
+        if let Some(level) = self.kernels {
+            knobs = knobs.at_level(level.available());
+        }
+        (knobs.streaming_from, knobs.long_rows_streaming_from) = match (self.stores, self.memory) {
             (Stores::Streaming, _) => (0, 0),
             (Stores::Cached, _) => (u64::MAX, u64::MAX),
             (_, DestinationMemory::Reused) => (REUSED_STREAMING_FROM, REUSED_STREAMING_FROM),
             (_, DestinationMemory::Unknown) => (STREAMING_FROM, LONG_ROWS_STREAMING_FROM),
         };
         // A copy that uses non-temporal stores prefetches as well.
-        let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
+        if self.stores == Stores::Streaming {
+            knobs.prefetch_above = 0;
+        }
         // If a test or a measurement chooses stores, kernels or caches, every copy runs kernels.
-        let plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.caches.is_none();
-        Knobs { streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own }
+        knobs.plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.caches.is_none();
+        knobs
     }
 
     /// The choice, or the reason why it is ignored.

@@ -26,7 +26,7 @@ use std::cmp::Reverse;
 
 use smallvec::{SmallVec, smallvec};
 use strided_copy::kernel::{BitInterleave, Direction, Kernel, Rows as By, WidthRow};
-use strided_copy::{Access, Copy, Prefetch, SMALL_PROGRAM};
+use strided_copy::{Access, Prefetch, SMALL_PROGRAM};
 
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops, Stride};
@@ -37,7 +37,7 @@ use super::cost::{
 };
 use super::machine::{Knobs, Site, number};
 use super::nest::{NestLoops, checked, in_source_order, loops_in_bytes, neighbours_last};
-use super::planned::{PlannedBox, PlannedBoxes, Rows, Staged, Step, StepBox, WidthRows};
+use super::planned::{Copy, PlannedBox, PlannedBoxes, Rows, Staged, Step, StepBox, WidthRows};
 use super::select;
 use super::widths::{Change, Widths};
 
@@ -306,7 +306,7 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
             let ahead = Prefetch::InRow(number(if change.unpacks() { row.packed } else { row.unpacked() }));
             let prefetch = if site.prefetch { ahead } else { Prefetch::None };
             let access = Access { streaming: site.streaming, prefetch };
-            Rows::Whole(checked(Kernel::ChangeWidth(row), loops.into_vec(), start, access, site)?)
+            Rows::Whole(checked(Kernel::ChangeWidth(row), loops.into_iter().collect(), start, access, site)?)
         }
         None => Rows::Anywhere(width_rows(rows, row, change, site)?),
     })

@@ -2,8 +2,7 @@
 //! bytes.
 //!
 //! ```text
-//! passes      straight to the destination, or through buffers in between
-//! program     the boxes of one pass; how much it moves decides how it stores
+//! program     the passes, and the boxes of one pass; how much it moves decides how it stores
 //! planned     what a box becomes: plain loops, one copy, or steps through staging buffers
 //! nest        a box as loops in bytes, and the operations on them
 //! select      which loops go into one iteration, in which order the others run
@@ -21,9 +20,7 @@ pub(super) mod fill;
 pub(super) mod machine;
 pub(super) mod nest;
 mod panels;
-pub(super) mod passes;
 mod permutation;
-pub(super) mod plain;
 pub(super) mod planned;
 pub(super) mod program;
 mod resolve;

@@ -2,13 +2,14 @@
 //! block.
 
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
-use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, Copy, PermutedBlocks, Prefetch, SMALL_PROGRAM};
+use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, PermutedBlocks, Prefetch, SMALL_PROGRAM};
 
 use crate::error::Error;
 use crate::map::{self, CopyBox, Loop};
 
 use super::machine::{Knobs, Site};
 use super::nest::{NestLoops, checked, front_to_back, overflow, stride_in_bytes};
+use super::planned::{Copy, CopyLoops};
 
 /// Blocks that have fewer bytes than this together are not permuted, because planning the tables takes 3 to
 /// 25 us (Zen 3).
@@ -37,7 +38,7 @@ pub(super) const MOST_BOXES: usize = 256;
 /// after the last address.
 pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error> {
     let PermutedBlocks { permutation, outer, start } = blocks;
-    let mut loops: Vec<_> = outer.into_iter().map(ByteLoop::Strided).collect();
+    let mut loops: CopyLoops = outer.into_iter().map(ByteLoop::Strided).collect();
     let start = front_to_back(&mut loops, start).ok_or_else(overflow)?;
     let access = Access { streaming: site.streaming, prefetch: Prefetch::None };
     checked(Kernel::PermuteBlocks(permutation), loops, start, access, site)

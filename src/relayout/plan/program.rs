@@ -1,10 +1,14 @@
-//! Programs: the planned boxes of one pass.
+//! The passes of a copy, and the program of each pass: its boxes, planned.
+//!
+//! Nearly every pair of layouts takes one pass. If fused dimensions, tiles or the ragged edges of a reversed
+//! dimension contradict each other, the copy goes through a packed buffer. An Irreducible layout has no
+//! loops, so its elements are copied one by one. [`crate::map`] explains digits and levels.
 
-use smallvec::SmallVec;
 use strided_copy::kernel::{Kernel, Loop as ByteLoop};
 
+use crate::checked;
 use crate::error::Error;
-use crate::map::{BoxGroups, CopyBox, Loop};
+use crate::map::{BoxGroups, CopyBox, IndexMap, Loop};
 
 use super::bits;
 use super::clip::Spanned;
@@ -12,10 +16,61 @@ use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
 use super::machine::{Knobs, Site};
 use super::nest::{NestLoops, loops_of_box};
 use super::permutation;
-use super::plain::{MOST_PLAIN_BYTES, Plain, is_cheap};
-use super::planned::{PlannedBox, PlannedBoxes};
+use super::planned::{MOST_PLAIN_BYTES, Plain, PlannedBox, PlannedBoxes, is_cheap};
 use super::select;
 use super::widths::Widths;
+
+/// The passes of a copy. The last pass fills the destination.
+#[derive(Debug, Clone)]
+pub(crate) struct Passes {
+    /// The pass before the last one, if there are two. It fills an intermediate buffer.
+    pub(crate) before: Option<Pass>,
+    pub(crate) last: Box<Program>,
+}
+
+/// A pass that copies the source into a packed buffer.
+#[derive(Debug, Clone)]
+pub(crate) struct Pass {
+    pub(crate) program: Box<Program>,
+    /// The number of elements of the buffer, and the number of bits of an element.
+    pub(crate) elements: u64,
+    pub(crate) bits: u32,
+}
+
+impl Passes {
+    pub(crate) fn new(
+        source: &IndexMap,
+        destination: &IndexMap,
+        reversed: &[usize],
+        widths: Widths,
+        knobs: &Knobs,
+    ) -> Result<Passes, Error> {
+        let program = |from, boxes, widths| Program::new(boxes, widths, Traffic::of(from, widths)?, knobs, None);
+        let direct = |boxes| Ok(Passes { before: None, last: program(source, boxes, widths)? });
+        if let Some(boxes) = BoxGroups::new(source, destination, reversed) {
+            return direct(boxes);
+        }
+        // A packed buffer fuses and cuts nothing, so it goes together with either side. The dimensions are
+        // reversed on the side where that is possible.
+        let (elements, bits) = (source.element_count(), source.element_bits());
+        let packed = IndexMap::row_major(source.data_type(), bits, source.sizes())?;
+        for (first, second) in [(reversed, &[][..]), (&[][..], reversed)] {
+            if let Some(into) = BoxGroups::new(source, &packed, first)
+                && let Some(out_of) = BoxGroups::new(&packed, destination, second)
+            {
+                let as_packed = Widths { destination: bits, ..widths };
+                let before = Some(Pass { program: program(source, into, as_packed)?, elements, bits });
+                return Ok(Passes { before, last: program(&packed, out_of, widths)? });
+            }
+        }
+        direct(BoxGroups::by_index(source, destination, reversed))
+    }
+
+    /// The program of the only pass. `None` if there are several passes.
+    pub(crate) fn direct(&self) -> Option<&Program> {
+        self.before.is_none().then_some(&self.last)
+    }
+}
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]
@@ -40,18 +95,27 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Returns whether a copy of this size uses non-temporal stores, whether it prefetches, and the numbers
-    /// with which its kernels are chosen. `row` is the least number of bytes that are contiguous on both
-    /// sides.
-    pub(crate) fn settings(self, row: usize, knobs: &Knobs) -> (bool, bool, Knobs) {
+    /// The traffic of a pass that reads all elements of a layout.
+    fn of(from: &IndexMap, widths: Widths) -> Result<Traffic, Error> {
+        let elements = from.element_count();
+        Ok(Traffic {
+            read: checked::bytes_for(elements.min(from.physical_elements()), widths.source)?,
+            written: checked::bytes_for(elements, widths.destination)?,
+        })
+    }
+
+    /// Returns whether a copy of this size uses non-temporal stores, and whether it prefetches. Changes the
+    /// numbers with which its kernels are chosen accordingly. `row` is the least number of bytes that are
+    /// contiguous on both sides.
+    pub(crate) fn settings(self, row: usize, knobs: &mut Knobs) -> (bool, bool) {
         let streaming = self.moved() >= self.streaming_from(row, knobs);
         let prefetch = self.moved() > knobs.prefetch_above;
         // Only copies with non-temporal stores join tiles, and only copies that the L2 cache holds are in a
         // scattered order.
-        let joins_tiles = knobs.joins_tiles && streaming;
-        let scattered = knobs.scattered && !streaming && !prefetch && self.moved() > knobs.l1();
-        let in_l2 = if streaming { 0 } else { knobs.in_l2 };
-        (streaming, prefetch, Knobs { joins_tiles, scattered, in_l2, ..*knobs })
+        knobs.joins_tiles &= streaming;
+        knobs.scattered &= !streaming && !prefetch && self.moved() > knobs.l1();
+        knobs.in_l2 = if streaming { 0 } else { knobs.in_l2 };
+        (streaming, prefetch)
     }
 
     /// The number of bytes read and written from which on a copy uses non-temporal stores. Its contiguous
@@ -80,18 +144,20 @@ impl Program {
     ) -> Result<Box<Program>, Error> {
         let ahead = pieces.is_some() || boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES;
         let permutes = pieces.is_none_or(|pieces| pieces <= permutation::MOST_BOXES);
-        let list = first_boxes(&boxes, if ahead { u64::MAX } else { FIRST_BOXES });
-        let (streaming, prefetch, knobs) = traffic.settings(contiguous(&list, widths), knobs);
-        let prepared = PlannedBoxes::new();
+        let (prepared, knobs) = (PlannedBoxes::new(), *knobs);
+        let (streaming, prefetch) = (false, false);
         // The program is filled in where it stays, because it is long.
         let mut program = Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, prepared });
+        let Program { boxes, knobs, prepared, .. } = &mut *program;
+        let (streaming, prefetch) = traffic.settings(contiguous(boxes, widths), knobs);
         if ahead {
-            let site = Site { streaming, prefetch, permutes, knobs: &knobs };
+            let site = Site { streaming, prefetch, permutes, knobs };
             let is_small = traffic.written <= MOST_PLAIN_BYTES && knobs.plain_loops;
-            let plain = is_small && list.len() == 1 && pieces.is_none();
-            program.prepared.reserve_exact(list.len());
-            list.iter().try_for_each(|copy| plan_box(copy, widths, site, plain, &mut program.prepared))?;
+            let plain = is_small && boxes.count() == 1 && pieces.is_none();
+            prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
+            boxes.iter().try_for_each(|copy| plan_box(&copy, widths, site, plain, prepared))?;
         }
+        (program.streaming, program.prefetch) = (streaming, prefetch);
         Ok(program)
     }
 
@@ -138,38 +204,26 @@ impl Program {
 
     /// The number of bytes read and written from which on this copy uses non-temporal stores.
     pub(crate) fn streaming_from(&self) -> u64 {
-        self.traffic.streaming_from(contiguous(&first_boxes(&self.boxes, FIRST_BOXES), self.widths), &self.knobs)
+        self.traffic.streaming_from(contiguous(&self.boxes, self.widths), &self.knobs)
     }
 
     /// Plans clipped boxes of this program, for one of `pieces` pieces.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Box<Program>, Error> {
-        Self::new(BoxGroups::of(boxes.into_iter()), self.widths, self.traffic, &self.knobs, Some(pieces))
+        Self::new(BoxGroups::of(boxes), self.widths, self.traffic, &self.knobs, Some(pieces))
     }
 }
 
 /// The number of boxes that are looked at to choose between ordinary and non-temporal stores. Boxes of whole
 /// tiles come first, and hold most elements.
-const FIRST_BOXES: u64 = 2;
-
-/// Some boxes of a copy. Most copies have one, which needs no allocation.
-type Boxes = SmallVec<[CopyBox; 1]>;
-
-fn first_boxes(boxes: &BoxGroups, most: u64) -> Boxes {
-    let count = usize::try_from(boxes.count().min(most)).unwrap_or(0);
-    let mut list = Boxes::new();
-    list.reserve_exact(count);
-    list.extend(boxes.iter().take(count));
-    list
-}
+const FIRST_BOXES: usize = 2;
 
 /// The least number of bytes that are contiguous on both sides of the first boxes.
-fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
+fn contiguous(boxes: &BoxGroups, widths: Widths) -> usize {
     let bytes = |copy: &CopyBox| {
         let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);
         usize::try_from(packed.saturating_mul(widths.source.into()).div_euclid(8)).unwrap_or(usize::MAX)
     };
-    let first = boxes.iter().zip(0..FIRST_BOXES).map(|(copy, _)| copy);
-    first.map(bytes).min().unwrap_or(0)
+    boxes.iter().take(FIRST_BOXES).map(|copy| bytes(&copy)).min().unwrap_or(0)
 }
 
 /// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. With `plain`,
@@ -197,10 +251,10 @@ pub(crate) fn plan_box(
         return bits::plan(copy, widths, site, planned);
     }
     let mut loops = NestLoops::new();
-    let (run, start) = loops_of_box(&mut loops, copy, u64::from(bits / 8))?;
+    let (run, mut start) = loops_of_box(&mut loops, copy, u64::from(bits / 8))?;
     let nest = || Plain::new(run, start, loops.iter().map(ByteLoop::stride).collect::<Option<_>>()?);
     let plain = if plain { nest() } else { None };
-    let (kernel, start) = select::iteration(&mut loops, run, start, site.knobs);
+    let kernel = select::iteration(&mut loops, run, &mut start, site.knobs);
     let copies_runs = matches!(kernel, Kernel::Runs { .. });
     planned.push(match plain.filter(|plain| is_cheap(plain, copies_runs)) {
         Some(plain) => PlannedBox::Plain(plain),

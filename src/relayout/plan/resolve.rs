@@ -35,49 +35,47 @@ use super::panels;
 use super::permutation;
 
 /// Chooses the code of a kernel, whatever code it names so far, and how the copy loads and stores.
-pub(crate) fn resolve(kernel: Kernel, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
-    let (kernel, prefetch) = match kernel {
-        Kernel::Runs { run, count, .. } => runs(run, count, site),
-        Kernel::Transpose { plane, .. } => match permutation::interleaved(&plane, site) {
+pub(crate) fn resolve(kernel: &mut Kernel, loops: &[Loop], site: Site<'_>) -> Access {
+    let prefetch;
+    match kernel {
+        Kernel::Runs { run, count, by } => (*by, prefetch) = runs(*run, *count, site),
+        Kernel::Transpose { plane, by } => match permutation::interleaved(plane, site) {
             Some(blocks) => {
                 // The hardware prefetcher follows long rows of large planes. Of others, the next plane is
                 // prefetched.
                 let bytes = plane.source_row() * plane.rows.extent;
                 let short = site.prefetch && (bytes < SMALL_PLANE || plane.source_row() < LONG_RUN);
-                (Kernel::PermuteBlocks(blocks), if short { iterations_ahead(bytes) } else { Prefetch::None })
+                prefetch = if short { iterations_ahead(bytes) } else { Prefetch::None };
+                *kernel = Kernel::PermuteBlocks(blocks);
             }
-            None => {
-                let (by, prefetch) = transpose(&plane, loops, site);
-                (Kernel::Transpose { plane, by }, prefetch)
-            }
+            None => (*by, prefetch) = transpose(plane, loops, site),
         },
-        Kernel::Table { .. } => (kernel, Prefetch::None),
-        Kernel::PermuteBlocks(_) if site.prefetch => (kernel, Prefetch::InRow(number(PREFETCH_IN_RUN))),
-        Kernel::PermuteBlocks(_) => (kernel, Prefetch::None),
-        Kernel::InterleaveBits { rows, .. } => {
+        Kernel::PermuteBlocks(_) if site.prefetch => prefetch = Prefetch::InRow(number(PREFETCH_IN_RUN)),
+        Kernel::Table { .. } | Kernel::PermuteBlocks(_) => prefetch = Prefetch::None,
+        Kernel::InterleaveBits { rows, by } => {
             let deinterleaves = rows.direction == Direction::Deinterleave;
-            let by = match deinterleaves {
+            *by = match deinterleaves {
                 true => collected(rows.row, rows.pitch.cast_signed(), loops, site),
                 false => Rows::Direct,
             };
-            (Kernel::InterleaveBits { rows, by }, rows_ahead(rows.row, rows.rows(), !deinterleaves, site))
+            prefetch = rows_ahead(rows.row, rows.rows(), !deinterleaves, site);
         }
         Kernel::ChangeWidth(row) => {
             let length = if row.change == WidthChange::Pack { row.unpacked() } else { row.packed };
-            (kernel, rows_ahead(length, 1, false, site))
+            prefetch = rows_ahead(length, 1, false, site);
         }
-    };
-    (kernel, Access { streaming: site.streaming, prefetch })
+    }
+    Access { streaming: site.streaming, prefetch }
 }
 
-fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
+fn runs(run: usize, count: Stride, site: Site<'_>) -> (Runs, Prefetch) {
     let Site { streaming, prefetch, .. } = site;
     let repeats = count.source == 0
         && usize::try_from(count.destination) == Ok(run)
         && run.is_power_of_two()
         && run <= site.register();
     let scattered = site.knobs.scattered && !streaming && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
-    let (by, prefetch) = match run {
+    match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
             // Prefetching many runs of an iteration would be a burst (rule 4 of the cost model).
@@ -93,8 +91,7 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
             let ahead = (PREFETCH_DISTANCE / run).clamp(1, count.extent.max(1));
             (Runs::Lines { ahead: number(ahead) }, iterations_ahead(run.saturating_mul(count.extent)))
         }
-    };
-    (Kernel::Runs { run, count, by }, prefetch)
+    }
 }
 
 fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {

@@ -13,7 +13,6 @@
 //! [`resolve`](super::resolve) then decides which code runs the kernel.
 
 use smallvec::SmallVec;
-use strided_copy::Copy;
 use strided_copy::kernel::{Axis, Kernel, Loop, MicroTile, Plane, Runs, Stride, Transpose};
 
 use crate::error::Error;
@@ -26,14 +25,15 @@ use super::nest::{
     stride, take,
 };
 use super::permutation;
+use super::planned;
 use super::resolve::resolve;
 
 /// Plans the copy that moves one box. Each element is `bytes` bytes long. The error is `overflow` if an
 /// offset in bytes does not fit a `usize`.
-pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, Error> {
+pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<planned::Copy, Error> {
     let mut loops = NestLoops::new();
-    let (run, start) = loops_of_box(&mut loops, copy, bytes)?;
-    let (kernel, start) = iteration(&mut loops, run, start, site.knobs);
+    let (run, mut start) = loops_of_box(&mut loops, copy, bytes)?;
+    let kernel = iteration(&mut loops, run, &mut start, site.knobs);
     resolved(kernel, &mut loops, start, site)
 }
 
@@ -41,35 +41,28 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, E
 /// that runs once has its loops in a list that is not allocated. The error is `overflow` if an iteration ends
 /// after the last address.
 pub(crate) fn resolved<L: AsRef<[Loop]> + FromIterator<Loop>>(
-    kernel: Kernel,
+    mut kernel: Kernel,
     loops: &mut NestLoops,
     start: (usize, usize),
     site: Site<'_>,
-) -> Result<Copy<L>, Error> {
+) -> Result<strided_copy::Copy<L>, Error> {
     let start = front_to_back(loops, start).ok_or_else(overflow)?;
-    let (kernel, access) = resolve(kernel, loops, site);
+    let access = resolve(&mut kernel, loops, site);
     checked(kernel, loops.drain(..).collect(), start, access, site)
 }
 
-/// Takes the loops of an iteration out of `loops`, which are around runs of `run` bytes. Returns the kernel
-/// of the iteration, whose code is still to be chosen, and the start of the first iteration, if the first run
-/// is at the given start. The remaining loops are outside of the iteration.
-pub(crate) fn iteration(
-    loops: &mut NestLoops,
-    run: usize,
-    (mut source, destination): (usize, usize),
-    knobs: &Knobs,
-) -> (Kernel, (usize, usize)) {
-    if let Some((blocks, start)) = permutation::reversed(loops, run, (source, destination), knobs) {
-        return (Kernel::PermuteBlocks(blocks), start);
+/// Takes the loops of an iteration out of `loops`, which are around runs of `run` bytes, and returns the
+/// kernel of the iteration, whose code is still to be chosen. The remaining loops are outside of the
+/// iteration.
+///
+/// `start` is where the first run is, source and destination. If a loop of the iteration goes backwards, the
+/// iteration begins at its lowest address, and `start` moves to that address.
+pub(crate) fn iteration(loops: &mut NestLoops, run: usize, start: &mut (usize, usize), knobs: &Knobs) -> Kernel {
+    if let Some((blocks, lowest)) = permutation::reversed(loops, run, *start, knobs) {
+        *start = lowest;
+        return Kernel::PermuteBlocks(blocks);
     }
-    let kernel = innermost_kernel(loops, run, &mut source, knobs);
-    (kernel, (source, destination))
-}
-
-/// Takes the innermost loops out of `loops` and into a kernel. If such a loop goes backwards, the kernel
-/// begins at its lowest address, and `source` moves to that address.
-fn innermost_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> Kernel {
+    let source = &mut start.0;
     // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but
     // in the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
     // kernels copy them in the order of the source (`in_source_order`).
