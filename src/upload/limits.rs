@@ -70,6 +70,8 @@ macro_rules! limit_fields {
             /// Whether the axes may be in memory in any order. The rules on strides then hold from the axis
             /// of the largest stride to that of the smallest, as for matrices that are row- or column-major.
             any_order: bool = false;
+            /// Whether the device ignores the strides of axes of size 1, so that no rule holds for them.
+            ignores_unit_strides: bool = false;
             /// The number of innermost axes whose strides may leave a gap. Every other stride must be the
             /// next stride times the next size. With 1, the tensor is packed except for the last stride. With
             /// 2, rows may be padded. `None` allows gaps everywhere.
@@ -79,17 +81,17 @@ macro_rules! limit_fields {
             repeats_outermost_only: bool = false;
             /// The length of every contiguous run of elements must be a multiple of this number, in bytes.
             run_multiple: u64 = 1;
-            /// Whether every row of elements below a byte must begin at a whole byte: the strides of all axes
-            /// but the last are whole bytes.
+            /// Whether every row of elements below a byte must begin at a whole byte: strides of more than one
+            /// element are whole bytes.
             whole_byte_rows: bool = false;
             /// Whether elements of an array may be as close as their strides say. Without this, the elements
             /// of tensors with more than one are 16 bytes apart, as in uniform buffers of WGSL that lack the
             /// language feature of this name, of std140 and of HLSL.
             uniform_buffer_standard_layout: bool = true;
-            /// The largest product of the first stride and the first size of a tensor, in bytes.
+            /// The largest product of a stride and its size that a tensor may have, in bytes.
             max_extent: u64 = u64::MAX;
-            /// Whether a tensor takes the product of its first stride and its first size, so that a gap after
-            /// the last row belongs to it.
+            /// Whether a tensor takes the largest product of a stride and its size, so that a gap after the
+            /// last row belongs to it.
             whole_extent: bool = false;
             /// Whether the tensor must begin at byte 0 of its buffer.
             zero_offset: bool = false;

@@ -53,9 +53,10 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
     let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
-    let mut order: SmallVec<[usize; 8]> = (0..sizes.len()).collect();
+    let mut order: SmallVec<[usize; 8]> =
+        (0..sizes.len()).filter(|&axis| !limits.ignores_unit_strides || at(sizes, axis) != 1).collect();
     if limits.any_order {
-        sort_by_key(&mut order, |&axis| Reverse(at(strides, axis)));
+        sort_by_key(&mut order, |&axis| Reverse((at(strides, axis), at(sizes, axis))));
     }
     let last = order.last().copied().unwrap_or(0);
     let mut errors = Vec::new();
@@ -80,7 +81,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         // strides may be any number of elements, so without a rule they need not be whole bytes.
         let apart = if size > 1 { limits.array_stride() } else { 1 };
         let multiple = if axis == last { apart } else { common_multiple(multiple, apart).unwrap_or(u64::MAX) };
-        let whole_bytes = limits.whole_byte_rows && axis != last;
+        let whole_bytes = limits.whole_byte_rows && stride > 1;
         if (multiple > 1 || whole_bytes) && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
             errors.push((axis, Code::StrideUnaligned.at(axis, stride, multiple).and(bits.into())));
         }
@@ -102,11 +103,10 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
             errors.push((axis, Code::RunUnaligned.at(axis, run, limits.run_multiple).and(bits.into())));
         }
     }
-    if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
-        let extent = wide_product(stride, bits).saturating_mul(size.into()).div_ceil(8);
-        if extent > limits.max_extent.into() {
-            errors.push((0, Code::BindingLimit.by(bits_to(Some(extent)), limits.max_extent)));
-        }
+    let steps = order.iter().map(|&axis| wide_product(at(strides, axis), bits).saturating_mul(at(sizes, axis).into()));
+    let extent = steps.max().unwrap_or(0).div_ceil(8);
+    if extent > limits.max_extent.into() {
+        errors.push((0, Code::BindingLimit.by(bits_to(Some(extent)), limits.max_extent)));
     }
     errors
 }

@@ -142,11 +142,12 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The bytes that the tensor takes on a device that counts from the first axis, or 0 for other devices.
+    /// The bytes that the tensor takes on a device that counts the gap after the last row, or 0 for others.
     pub(super) fn extent_in_bytes(&self, limits: &DeviceLimits) -> u64 {
         let strides = if limits.whole_extent { self.strides() } else { None };
-        let first = strides.and_then(|strides| strides.first().copied());
-        let elements = first.zip(self.sizes().first()).map_or(0, |(stride, size)| stride.saturating_mul(*size));
+        let axes = self.sizes().iter().zip(strides.into_iter().flatten());
+        let axes = axes.filter(|(size, _)| !limits.ignores_unit_strides || **size != 1);
+        let elements = axes.map(|(&size, stride)| size.saturating_mul(stride)).max().unwrap_or(0);
         let bytes = wide_product(elements, self.element_bits).div_ceil(8);
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }

@@ -366,7 +366,11 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
         None => header.layout().map(|layout| layout.to_string()).map_err(|error| error.to_string()),
         Some(descr) => Err(format!(
             "holds elements that NumPy writes as {descr}: say with --from what they are, such as {}{}",
-            if header.data_type == DataType::U8 { "f8e4m3fn" } else { "bf16" },
+            match header.data_type {
+                DataType::U8 => "f8e4m3fn",
+                DataType::U16 => "bf16",
+                other => other.name_in(tensor_layout::element::Naming::Xla).unwrap_or_default(),
+            },
             write_list(&header.sizes)
         )),
     });

@@ -5,6 +5,7 @@ use ndarray_npy::npy::header::{Header as RawHeader, Layout};
 use py_literal::Value;
 use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout_text::numpy_dtype;
 
 use crate::table::write_list;
 
@@ -18,25 +19,6 @@ pub(crate) struct Header {
     pub(crate) fortran_order: bool,
     pub(crate) sizes: Vec<u64>,
 }
-
-/// The words that `numpy.dtype` takes for a type besides its kind and bytes. Those of C are the sizes of
-/// 64-bit Linux.
-const WORDS: [(&str, &str); 14] = [
-    ("|b1", "? b1 bool bool8"),
-    ("|i1", "b byte int8"),
-    ("|u1", "B ubyte uint8"),
-    ("<i2", "h short int16"),
-    ("<u2", "H ushort uint16"),
-    ("<i4", "i intc int32"),
-    ("<u4", "I uintc uint32"),
-    ("<i8", "l q p int int_ intp long longlong int64"),
-    ("<u8", "L Q P uint uintp ulong ulonglong uint64"),
-    ("<f2", "e half float16"),
-    ("<f4", "f single float32"),
-    ("<f8", "d double float float64"),
-    ("<c8", "F csingle complex64"),
-    ("<c16", "D cdouble complex complex128"),
-];
 
 /// Reads the header of a .npy file. Returns it, and the position at which the data begins. An error is the
 /// end of a sentence that begins with the name of the file.
@@ -105,27 +87,18 @@ fn depth(head: &[u8]) -> usize {
 /// Returns the type that a text of `numpy.dtype` means. A type that NumPy does not know, which is written as
 /// bytes (`V2`, or `f1` of mlx), is an unsigned integer, and its text is returned too.
 fn read_type(descr: &str) -> Result<(DataType, Option<String>), String> {
-    let body = descr.trim_start_matches(['<', '>', '=', '|']);
-    let word = WORDS.iter().find(|(_, words)| words.split(' ').any(|word| word == body));
-    let bytes = body.strip_prefix(|kind: char| kind.is_ascii_alphabetic()).and_then(|bytes| bytes.parse::<u32>().ok());
-    let exact = match (word, bytes) {
-        (Some((exact, _)), _) => (*exact).to_owned(),
-        (None, Some(1)) => format!("|{body}"),
-        _ => format!("<{body}"),
-    };
-    let is_one_byte = exact.starts_with('|');
-    if descr.starts_with('>') && !is_one_byte {
+    let (exact, data_type) = numpy_dtype(descr);
+    if descr.starts_with('>') && exact.starts_with('<') {
         return Err(format!("holds big-endian elements ({descr}); save it with the byte order of {exact}"));
     }
-    let named = || DataType::from_name_in(Naming::Numpy, body);
-    if let Some(data_type) = DataType::from_name_in(Naming::Npy, &exact).or_else(named) {
+    if let Some(data_type) = data_type {
         return Ok((data_type, None));
     }
-    let stand_in = match (body.chars().next(), bytes) {
-        (Some('V' | 'f'), Some(1)) => DataType::U8,
-        (Some('V'), Some(2)) => DataType::U16,
-        (Some('V'), Some(4)) => DataType::U32,
-        (Some('V'), Some(8)) => DataType::U64,
+    let stand_in = match &*exact {
+        "|V1" | "|f1" => DataType::U8,
+        "<V2" => DataType::U16,
+        "<V4" => DataType::U32,
+        "<V8" => DataType::U64,
         _ => return Err(format!("holds elements of the type {descr}, which has no counterpart here")),
     };
     Ok((stand_in, Some(descr.to_owned())))

@@ -51,6 +51,8 @@ pub(crate) fn turned(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
         }
         format!("{}:{}:{step}", start - steps * step, start + 1)
     };
+    let slice = slice.trim();
+    let slice = slice.strip_prefix('[').and_then(|slice| slice.strip_suffix(']')).unwrap_or(slice);
     let text: Vec<String> = slice.split(',').enumerate().map(part).collect();
     (text.join(","), reversed)
 }

@@ -108,10 +108,14 @@ impl OutOfMemoryReport {
     #[must_use]
     pub fn is_in(text: &str) -> bool {
         let words = [
-            "Ran out of memory",
+            "an out of memory",
+            "Out of memory allocating ",
             "Largest program allocations",
             "RESOURCE_EXHAUSTED",
             "Resource exhausted",
+            "That was not possible",
+            "exceeded scoped vmem limit",
+            "Failed to allocate request for ",
             " usage >= ",
         ];
         words.iter().any(|words| text.contains(words))
@@ -166,6 +170,8 @@ impl OutOfMemoryReport {
         let asked = number(&[
             "Program requirement: ",
             "trying to allocate ",
+            "Out of memory allocating ",
+            "Failed to allocate request for ",
             "Attempting to reserve ",
             "Attempting to allocate ",
         ]);
@@ -292,8 +298,9 @@ impl ReportedSize {
         let bytes = u64::try_from(digits.checked_mul(unit_bytes)?.checked_div(scale)?).ok()?;
         let step = u64::try_from(unit_bytes.checked_div(scale)?).ok()?.max(1);
         let end = end.checked_add(length)?;
-        let exact = text.get(end..).and_then(|rest| rest.trim_start().strip_prefix('(')?.split_once(" bytes)"));
-        let exact = exact.and_then(|(digits, _)| digits.trim().replace([',', '-'], "").trim().parse().ok());
+        let exact = text.get(end..).and_then(|rest| rest.trim_start().strip_prefix('(')?.split_once(')'));
+        let exact = exact.and_then(|(text, _)| text.strip_suffix(" bytes").or(text.strip_suffix("B")));
+        let exact = exact.and_then(|digits| digits.trim().replace([',', '-'], "").trim().parse().ok());
         let (bytes, step) = exact.map_or((bytes, step), |exact| (exact, 1));
         Some(ReportedSize { bytes, step, text: text.get(..end)?.to_owned() })
     }

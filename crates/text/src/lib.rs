@@ -33,8 +33,8 @@ mod spell;
 pub mod texture;
 
 pub use notation::{
-    Line, Notated, Notation, ViewStep, axis_orders, lacks_type, lines, offset_steps, onednn_size_in_bytes, read_list,
-    read_signed, text, text_in, with_tag,
+    Line, Notated, Notation, ViewStep, axis_orders, lacks_type, lines, numpy_dtype, offset_steps, onednn_size_in_bytes,
+    read_list, read_signed, text, text_in, with_tag,
 };
 pub use scaled::Scaled;
 pub use spell::{Raised, raise, spell, spell_view};

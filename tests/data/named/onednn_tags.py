@@ -88,6 +88,8 @@ CASES = [
     ("onednn.BA16a64b2a:", "BA16a64b2a", "bf16", [[3, 5], [33, 7], [40, 70]]),
     ("openvino.os_is_yx_isv16_osv16:", "OIhw16i16o", "f32", [[3, 5, 2, 1], [17, 20, 1, 2]]),
     ("openvino.os_is_yx_osv16_isv16:", "OIhw16o16i", "f32", [[3, 5, 2, 1], [17, 20, 1, 2]]),
+    ("openvino.is_os_yx_isv16_osv16:", "IOhw16i16o", "f32", [[3, 5, 2, 1], [17, 20, 1, 2]]),
+    ("openvino.os_is_yx_isv8_osv16_isv2:", "OIhw8i16o2i", "f32", [[3, 16, 2, 1], [17, 32, 1, 2]]),
     ("openvino.b_fs_yx_fsv4:", "nChw4c", "f32", [[2, 5, 3, 2], [1, 8, 2, 3]]),
     ("openvino.b_fs_yx_fsv16:", "nChw16c", "f32", [[2, 5, 3, 2], [1, 33, 2, 3]]),
     ("openvino.b_fs_yx_fsv32:", "nChw32c", "f32", [[2, 5, 3, 2], [1, 33, 2, 3]]),
@@ -129,12 +131,14 @@ for name, tag, data_type, shapes in CASES:
 STRIDED = [
     ("f32", [3, 4], [6, 1]), ("f32", [3, 4], [1, 6]), ("f32", [3, 4], [0, 0]), ("f32", [3, 4], [0, 1]), ("f32", [2, 3, 5], [40, 5, 1]), ("s8", [5], [3]),
     ("s4", [4, 6], [8, 1]), ("s4", [4, 6], [7, 1]), ("u4", [3, 5], [5, 1]), ("u4", [2, 4], [1, 2]), ("u4", [2, 4], [1, 3]),
+    ("f32", [3, 2, 4], [4, 12, 1]), ("s8", [2, 3, 4], [15, 5, 0]), ("f4_e2m1", [4, 2], [2, 1]), ("s4", [5], [3]),
 ]
 for data_type, sizes, strides in STRIDED:
     dims = [(ctypes.c_int64 * len(sizes))(*numbers) for numbers in (sizes, strides)]
     desc = POINTER()
     refused = dnnl.dnnl_memory_desc_create_with_strides(ctypes.byref(desc), len(sizes), dims[0], TYPES[f"dnnl_{data_type}"], dims[1])
     size = None if refused else dnnl.dnnl_memory_desc_get_size(desc)
+    data_type = data_type.replace("f4_e2m1", "f4e2m1fn")
     rows.append({"layout": f"{data_type}{sizes}:{strides}".replace(" ", ""), "onednn_bytes": size, "offsets": []})
 version = dnnl.dnnl_version()[:3]
 write(__file__, "oneDNN " + ".".join(map(str, version)), rows)

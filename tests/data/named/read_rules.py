@@ -1,6 +1,6 @@
 """Layouts that no package here computes, by loops after their sources: the names whose rule is `read`.
 
-vLLM's caches of its CPU back end: csrc/cpu. Rockchip: NC1HWC2 with 16 bytes of channels, H*W rounded up to 4, an even
+Rockchip: NC1HWC2 with 16 bytes of channels, H*W rounded up to 4, an even
 number of blocks for results (sizes by rknn-toolkit2 2.5.0: f16 (1,20,7,5) 2304 bytes as a result; int8 (1,33,3,3) 576 bytes as input and 768
 as result; int8 (1,8,5,5) 896 and 448). Ascend: FRACTAL_NZ and NC1HWC0 of the CANN manual.
 """
@@ -21,12 +21,6 @@ def table(name, data_type, element, sizes, place, elements):
 
 
 rows = []
-B, H, T, D = 2, 3, 32, 16
-all_of = B * H * T * D
-rows.append(table("vllm.cpu_vec_key", "bf16", 2, (B, H, T, D), lambda b, h, t, d: ((b * H + h) * D + d) * T + t, all_of))
-rows.append(table("vllm.cpu_amx_key", "bf16", 2, (B, H, T, D), lambda b, h, t, d: ((b * H + h) * T // 16 + t // 16) * 16 * D + d // 2 * 32 + t % 16 * 2 + d % 2, all_of))
-rows.append(table("vllm.cpu_amx_key", "f32", 4, (B, H, T, D), lambda b, h, t, d: ((b * H + h) * T // 16 + t // 16) * 16 * D + d * 16 + t % 16, all_of))
-rows.append(table("vllm.cpu_amx_value", "bf16", 2, (B, H, T, D), lambda b, h, t, d: (b * H + h) * T * D + d // 16 * 16 * T + t // 2 * 32 + d % 16 * 2 + t % 2, all_of))
 for data_type, element, (N, C, H, W), inputs, results in [("f16", 2, (1, 20, 7, 5), None, 2304), ("s8", 1, (1, 33, 3, 3), 576, 768), ("s8", 1, (1, 8, 5, 5), 448, 896), ("s8", 1, (2, 20, 2, 3), None, None)]:
     c2 = 16 // element
     plane = up(H * W, 4) * c2

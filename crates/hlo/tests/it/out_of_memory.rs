@@ -181,3 +181,32 @@ Persistent allocations include some or all of:
         ]
     );
 }
+
+/// Reports of one sentence, by the allocators of GPUs and TPUs, and by a compiler about one kernel.
+#[test]
+fn sentences_without_the_usual_words() {
+    let asked = |text: &str| {
+        assert!(OutOfMemoryReport::is_in(text), "{text}");
+        OutOfMemoryReport::read(text.as_bytes()).unwrap().asked.unwrap().bytes
+    };
+    let sentences = [
+        ("Out of memory allocating 536870912 bytes.", 536_870_912),
+        (
+            "Allocator (GPU_0_bfc) ran out of memory trying to allocate 3.00GiB (rounded to 3221225472)requested by op",
+            3 << 30,
+        ),
+        ("Failed to allocate request for 2.25GiB (2415919104B) on device ordinal 0", 2_415_919_104),
+        (
+            "Error loading program: Attempting to allocate 512.25M. That was not possible. There are 102.50M free.",
+            2049 << 18,
+        ),
+    ];
+    for (text, bytes) in sentences {
+        assert_eq!(asked(text), bytes, "{text}");
+    }
+    let kernel = "Scoped allocation with size 18.27M and limit 16.00M exceeded scoped vmem limit by 2.27M.";
+    assert!(OutOfMemoryReport::is_in(kernel));
+    let report = OutOfMemoryReport::read(kernel.as_bytes()).unwrap();
+    let sizes = [report.used, report.capacity, report.missing].map(|size| size.unwrap().to_string());
+    assert_eq!(sizes, ["18.27M", "16.00M", "2.27M"]);
+}

@@ -297,7 +297,49 @@ fn string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
     Ok(inner)
 }
 
-/// Reads `float32`, `np.float32`, `'float32'` or `'<f4'`.
+/// The words that `numpy.dtype` takes for a type besides its kind and bytes. Those of C are the sizes of
+/// 64-bit Linux.
+const WORDS: [(&str, &str); 14] = [
+    ("|b1", "? b1 bool bool8"),
+    ("|i1", "b byte int8"),
+    ("|u1", "B ubyte uint8"),
+    ("<i2", "h short int16"),
+    ("<u2", "H ushort uint16"),
+    ("<i4", "i intc int32"),
+    ("<u4", "I uintc uint32"),
+    ("<i8", "l q p int int_ intp long longlong int64"),
+    ("<u8", "L Q P uint uintp ulong ulonglong uint64"),
+    ("<f2", "e half float16"),
+    ("<f4", "f single float32"),
+    ("<f8", "d double float float64"),
+    ("<c8", "F csingle complex64"),
+    ("<c16", "D cdouble complex complex128"),
+];
+
+/// Returns a text of `numpy.dtype` as NumPy writes it into a file on a little-endian CPU, and its data type if
+/// there is one.
+///
+/// ```
+/// use tensor_layout::DataType;
+/// use tensor_layout_text::numpy_dtype;
+///
+/// assert_eq!(numpy_dtype("=f4"), ("<f4".into(), Some(DataType::F32)));
+/// assert_eq!(numpy_dtype("ubyte"), ("|u1".into(), Some(DataType::U8)));
+/// assert_eq!(numpy_dtype("<V2"), ("<V2".into(), None));
+/// ```
+pub fn numpy_dtype(text: &str) -> (String, Option<DataType>) {
+    let body = text.trim_start_matches(['<', '>', '=', '|']);
+    let word = WORDS.iter().find(|(_, words)| words.split(' ').any(|word| word == body));
+    let exact = match (word, body.as_bytes()) {
+        (Some((exact, _)), _) => (*exact).to_owned(),
+        (None, [_, b'1']) => format!("|{body}"),
+        _ => format!("<{body}"),
+    };
+    let data_type = DataType::from_name_in(Naming::Npy, &exact).or_else(|| DataType::from_name_in(Naming::Numpy, body));
+    (exact, data_type)
+}
+
+/// Reads `float32`, `np.float32`, `'float32'`, `'<f4'` or any other text that [`numpy_dtype`] takes.
 fn numpy_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
     let rest = cursor.rest();
@@ -310,18 +352,22 @@ fn numpy_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
         None => {
             let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '<' | '>' | '|' | '=');
             let name = rest.get(..rest.find(|c| !is_name(c)).unwrap_or(rest.len())).unwrap_or("");
-            (name.rsplit_once('.').map_or(name, |(_, name)| name), name.len())
+            (name.strip_prefix("np.").or(name.strip_prefix("numpy.")).unwrap_or(name), name.len())
         }
     };
-    let found = DataType::from_name_in(Naming::Numpy, name).or_else(|| DataType::from_name_in(Naming::Npy, name));
-    let little = name.strip_prefix('>').and_then(|rest| DataType::from_name_in(Naming::Npy, &format!("<{rest}")));
-    let expected = match little {
-        Some(_) => {
+    // `torch.int` is not NumPy's `int`: of other modules the full names alone are read.
+    let (exact, found) = match name.rsplit_once('.') {
+        Some((_, full)) => (String::new(), DataType::from_name_in(Naming::Numpy, full)),
+        None => numpy_dtype(name),
+    };
+    let swapped = found.is_some() && name.starts_with('>') && exact.starts_with('<');
+    let expected = match swapped {
+        true => {
             "a little-endian dtype such as '<f4' ('>' is big-endian: swap its bytes first, with `.astype` or `byteswap`)"
         }
-        None => "a dtype such as float32, bfloat16 or '<f4'",
+        false => "a dtype such as float32, bfloat16 or '<f4'",
     };
-    let data_type = found.ok_or_else(|| cursor.error_at(start, expected))?;
+    let data_type = found.filter(|_| !swapped).ok_or_else(|| cursor.error_at(start, expected))?;
     cursor.move_to(start.plus(taken));
     Ok(data_type)
 }

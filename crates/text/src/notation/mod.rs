@@ -11,6 +11,7 @@ mod steps;
 mod strided;
 mod views;
 
+pub use fields::numpy_dtype;
 pub use lines::{Line, lines, text, text_in};
 pub use numbers::read_list;
 pub use onednn::{onednn_size_in_bytes, with_tag};

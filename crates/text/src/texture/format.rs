@@ -142,8 +142,11 @@ impl FromStr for Format {
             let plane = |&bytes: &u64| TexturePlane { is_depth: true, ..TexturePlane::texels(bytes) };
             return Ok(Format { planes: planes.iter().map(plane).collect() });
         }
-        if lower.starts_with("depth24plus") {
-            let reason = "has a depth of no size in memory, which is never copied: copy its stencil as stencil8";
+        if let Some(rest) = lower.strip_prefix("depth24plus") {
+            let reason = match rest {
+                "" => "has no size in memory, so it is never copied: depth32float is",
+                _ => "has a depth of no size in memory, which is never copied: copy its stencil as stencil8",
+            };
             return Err(Code::UnknownTextureFormat.because(name.to_owned(), reason));
         }
         if let Some(&(_, bytes, width, height)) = BLOCKS.iter().find(|(start, ..)| lower.starts_with(start)) {
