@@ -51,10 +51,10 @@ pub(crate) fn turned(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
         }
         format!("{}:{}:{step}", start - steps * step, start + 1)
     };
-    let slice = slice.trim();
-    let slice = slice.strip_prefix('[').and_then(|slice| slice.strip_suffix(']')).unwrap_or(slice);
-    let text: Vec<String> = slice.split(',').enumerate().map(part).collect();
-    (text.join(","), reversed)
+    let inner = slice.trim();
+    let inner = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
+    let text = inner.split(',').enumerate().map(part).collect::<Vec<_>>().join(",");
+    (if text == inner { slice.to_owned() } else { text }, reversed)
 }
 
 pub(crate) fn permuted(axes: &str, reversed: &[usize], rank: usize) -> Vec<usize> {
