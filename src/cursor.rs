@@ -44,6 +44,14 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
+    /// Reads a text that has nothing after what `read` takes.
+    pub(crate) fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let mut cursor = Cursor::new(text);
+        let value = read(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(value)
+    }
+
     /// Returns a cursor at the start of `text`.
     #[must_use]
     pub fn new(text: &'a str) -> Self {

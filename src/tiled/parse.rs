@@ -32,10 +32,7 @@ impl FromStr for ArrayShape {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(text);
-        let shape = read_array(&mut cursor)?;
-        cursor.end("nothing more")?;
-        Ok(shape)
+        Cursor::whole(text, read_array)
     }
 }
 
@@ -54,10 +51,7 @@ impl FromStr for Shape {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(text);
-        let shape = read_nested(&mut cursor, 0)?;
-        cursor.end("nothing more")?;
-        Ok(shape)
+        Cursor::whole(text, |cursor| read_nested(cursor, 0))
     }
 }
 
@@ -154,9 +148,6 @@ impl FromStr for Extent {
 
     /// Reads the size of a dimension: `5`, `<=5` or `?`.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(text);
-        let extent = read_extent(&mut cursor)?;
-        cursor.end("nothing more")?;
-        Ok(extent)
+        Cursor::whole(text, read_extent)
     }
 }

@@ -46,10 +46,7 @@ impl FromStr for Layout {
             ahead.number("the number of a dimension")?;
             rank = rank.plus(1);
         }
-        let mut cursor = Cursor::new(text);
-        let layout = read_layout(&mut cursor, rank)?;
-        cursor.end("nothing more")?;
-        Ok(layout)
+        Cursor::whole(text, |cursor| read_layout(cursor, rank))
     }
 }
 
@@ -232,10 +229,7 @@ impl FromStr for TileSize {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(text);
-        let entry = read_entry(&mut cursor)?;
-        cursor.end("nothing more")?;
-        Ok(entry)
+        Cursor::whole(text, read_entry)
     }
 }
 
@@ -243,11 +237,10 @@ impl FromStr for Tile {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(text);
-        cursor.expect("(", "`(` and a tile")?;
-        let tile = read_tile(&mut cursor)?;
-        cursor.end("nothing more")?;
-        Ok(tile)
+        Cursor::whole(text, |cursor| {
+            cursor.expect("(", "`(` and a tile")?;
+            read_tile(cursor)
+        })
     }
 }
 
@@ -255,10 +248,9 @@ impl FromStr for SplitConfig {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(text);
-        cursor.expect("(", "`(` and a division")?;
-        let split = read_split(&mut cursor)?;
-        cursor.end("nothing more")?;
-        Ok(split)
+        Cursor::whole(text, |cursor| {
+            cursor.expect("(", "`(` and a division")?;
+            read_split(cursor)
+        })
     }
 }
