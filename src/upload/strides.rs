@@ -25,30 +25,26 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
     // A device that is given sizes alone sees no strides.
     let literal = if limits.sizes_only { Vec::new() } else { broken_rules(tensor, given, limits) };
     if !limits.sizes_only && (literal.is_empty() || sizes.contains(&0)) {
-        errors.extend(literal.into_iter().map(|(_, error)| error));
+        errors.extend(literal);
         return;
     }
     let legal = with_free_strides((sizes, given), (tensor.data_type, tensor.element_bits), limits);
     let settled = broken_rules(tensor, &legal, limits);
     let mut free = Vec::new();
-    if *legal != *given {
-        for (axis, _) in literal
-            .into_iter()
-            .filter(|(axis, error)| !settled.iter().any(|other| other.0 == *axis && other.1.code() == error.code()))
-        {
-            // The rule of an axis also reads the stride of the next axis, so the unused stride of either may
-            // be the cause.
-            let blamed = [axis, axis.plus(1)]
-                .into_iter()
-                .find(|&axis| sizes.get(axis) == Some(&1) && at(given, axis) != at(&legal, axis));
-            free.extend(blamed.filter(|axis| !free.contains(axis)));
-        }
+    let is_free = |axis: usize| sizes.get(axis) == Some(&1) && at(given, axis) != at(&legal, axis);
+    let same = |a: &Error, b: &Error| (a.axis(), a.code()) == (b.axis(), b.code());
+    for error in literal.iter().filter(|error| !settled.iter().any(|other| same(other, error))) {
+        // The rule of an axis also reads the stride of the next axis, so the unused stride of either may be the
+        // cause.
+        let axis = error.axis().unwrap_or(0);
+        let blamed = [axis, axis.plus(1)].into_iter().find(|&axis| is_free(axis));
+        free.extend(blamed.filter(|axis| !free.contains(axis)));
     }
-    errors.extend(settled.into_iter().map(|(_, error)| error));
+    errors.extend(settled);
     errors.extend(free.into_iter().map(|axis| Code::FreeStride.at(axis, at(given, axis), at(&legal, axis))));
 }
 
-fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> Vec<(usize, Error)> {
+fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> Vec<Error> {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits, tensor.data_type);
     let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
@@ -63,19 +59,19 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     for (place, &axis) in order.iter().enumerate() {
         let (size, stride) = (at(sizes, axis), at(strides, axis));
         if stride > max_stride {
-            errors.push((axis, Code::StrideLimit.at(axis, stride, max_stride)));
+            errors.push(Code::StrideLimit.at(axis, stride, max_stride));
         }
         if axis == last {
             if limits.unit_inner_stride && stride != 1 {
-                errors.push((axis, Code::InnerStride.at(axis, stride, 0)));
+                errors.push(Code::InnerStride.at(axis, stride, 0));
             }
             let multiple = limits.inner_size_multiple_of(data_type);
             if !size.is_multiple_of(multiple) {
-                errors.push((axis, Code::SizeUnaligned.at(axis, size, multiple)));
+                errors.push(Code::SizeUnaligned.at(axis, size, multiple));
             }
         }
         if limits.repeats_outermost_only && stride == 0 && size > 1 && sizes.iter().take(axis).any(|&size| size > 1) {
-            errors.push((axis, Code::StrideRepeated.at(axis, 0, 0)));
+            errors.push(Code::StrideRepeated.at(axis, 0, 0));
         }
         // Elements of arrays are apart along all axes; the other rule is for all axes but the last. The
         // strides may be any number of elements, so without a rule they need not be whole bytes.
@@ -83,7 +79,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         let multiple = if axis == last { apart } else { common_multiple(multiple, apart).unwrap_or(u64::MAX) };
         let whole_bytes = limits.whole_byte_rows && stride > 1;
         if (multiple > 1 || whole_bytes) && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
-            errors.push((axis, Code::StrideUnaligned.at(axis, stride, multiple).and(bits.into())));
+            errors.push(Code::StrideUnaligned.at(axis, stride, multiple).and(bits.into()));
         }
         if axis == last {
             continue;
@@ -91,22 +87,22 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         let inside = order.get(place.plus(1)).map_or(1, |&next| at(strides, next).saturating_mul(at(sizes, next)));
         if limits.packed_outside.is_some_and(|packed| order.len().minus(place) > packed) {
             if stride != inside {
-                errors.push((axis, Code::StrideNotPacked.at(axis, stride, inside)));
+                errors.push(Code::StrideNotPacked.at(axis, stride, inside));
             }
         } else if limits.ordered_strides && stride < inside {
-            errors.push((axis, Code::StrideOrder.at(axis, stride, inside)));
+            errors.push(Code::StrideOrder.at(axis, stride, inside));
         }
     }
     if limits.run_multiple > 1 && !sizes.contains(&0) {
         let (axis, run) = contiguous_run(sizes, strides);
         if !wide_product(run, bits).is_multiple_of(wide_product(limits.run_multiple, 8_u64)) {
-            errors.push((axis, Code::RunUnaligned.at(axis, run, limits.run_multiple).and(bits.into())));
+            errors.push(Code::RunUnaligned.at(axis, run, limits.run_multiple).and(bits.into()));
         }
     }
     let steps = order.iter().map(|&axis| wide_product(at(strides, axis), bits).saturating_mul(at(sizes, axis).into()));
     let extent = steps.max().unwrap_or(0).div_ceil(8);
     if extent > limits.max_extent.into() {
-        errors.push((0, Code::BindingLimit.by(bits_to(Some(extent)), limits.max_extent)));
+        errors.push(Code::BindingLimit.by(bits_to(Some(extent)), limits.max_extent));
     }
     errors
 }
