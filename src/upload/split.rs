@@ -19,14 +19,13 @@
 //! greatest common divisor of the alignment and the stride, so the largest of them is known without looking
 //! at each.
 
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::bridge::AnyLayout;
 use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
 use crate::error::{Code, Error};
-use crate::map::{StorageRule, ToIndexMap};
+use crate::map::ToIndexMap;
 use crate::strided::{Owns, Slice};
 
 use super::limits::{DeviceLimits, common_multiple};
@@ -89,7 +88,7 @@ pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) 
     let room = wide_product(limits.max_binding.minus(limits.max_binding.modulo(size_multiple)), 8_u64);
     let mut split = Split { limits, bits, alignment, size_multiple, room, pieces: Vec::new() };
     let indices = tensor.sizes().iter().map(|&size| 0..size).collect();
-    split.add(tensor, indices)?;
+    split.add(&tensor, indices)?;
     Ok(split.pieces)
 }
 
@@ -112,7 +111,7 @@ impl Split<'_> {
         Err(Code::BindingLimit.by(checked::narrow(bits.div_ceil(8), BYTES)?, self.limits.max_binding))
     }
 
-    fn add(&mut self, part: Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
+    fn add(&mut self, part: &Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
         let align_bits = wide_product(self.alignment, 8_u64).max(1);
         let base_bits = wide_product(part.base_offset, self.bits);
         let lead = base_bits.modulo(align_bits);
@@ -120,12 +119,13 @@ impl Split<'_> {
         if exact_starts && lead > 0 {
             return Err(Code::OffsetUnaligned.by(bits_to(Some(base_bits.div_euclid(8))), self.alignment));
         }
-        let length = lead.saturating_add(self.length(&part));
+        let length = lead.saturating_add(self.length(part));
         if part.element_count == 0 || length <= self.room {
             return self.push(part, indices);
         }
         let Some((axis, unit, stride)) = part.widest_axis() else { return self.too_large(length) };
         let (size, first) = (at(part.sizes(), axis), part.slice(axis, 0..unit, Owns::Elements)?);
+        let first = Tensor::of(&first)?;
         let (row_bits, stride_bits) = (self.length(&first), wide_product(stride, self.bits));
         // The number of units that a piece begins at a multiple of, and the most bits between the start of a
         // binding and its first element.
@@ -151,22 +151,23 @@ impl Split<'_> {
         while start < size {
             let end = start.saturating_add(step).min(size);
             let piece = part.slice(axis, start..end, owns)?;
+            let piece = Tensor::of(&piece)?;
             let mut indices = indices.clone();
             if let Some(range) = indices.get_mut(axis) {
                 *range = range.start.plus(start)..range.start.plus(end);
             }
             // One unit that is too large is divided again.
             if fitting == 0 {
-                self.add(piece, indices)?
+                self.add(&piece, indices)?
             } else {
-                self.push(piece, indices)?
+                self.push(&piece, indices)?
             }
             start = end;
         }
         Ok(())
     }
 
-    fn push(&mut self, part: Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
+    fn push(&mut self, part: &Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
         let count = self.pieces.len().saturating_add(1);
         if count > MOST_PIECES {
             let most = checked::count(MOST_PIECES);
@@ -188,27 +189,27 @@ impl Split<'_> {
 
 impl Tensor<'_> {
     /// A range of indices of an axis. A map is told what the slice owns, and a descriptor finds out.
-    fn slice(&self, axis: usize, indices: Range<u64>, owns: Owns) -> Result<Tensor<'static>, Error> {
+    fn slice(&self, axis: usize, indices: Range<u64>, owns: Owns) -> Result<AnyLayout, Error> {
         match &self.layout {
-            Layout::Strided(desc) => Ok(Tensor::of_desc(Cow::Owned(desc.slice_axis(axis, indices)?))),
+            Layout::Strided(desc) => desc.slice_axis(axis, indices).map(AnyLayout::Strided),
             Layout::Mapped(map) => {
                 let mut slices: Vec<Slice> = map.sizes().iter().map(|&size| (0..size).into()).collect();
                 if let Some(slice) = slices.get_mut(axis) {
                     *slice = indices.into();
                 }
-                Ok(Tensor::of_map(map.slice(&slices)?.with_owned(owns), StorageRule::NONE))
+                Ok(AnyLayout::Mapped(map.slice(&slices)?.with_owned(owns)))
             }
         }
     }
 
     /// The tensor with offsets that count from a later element of the buffer.
-    fn after(self, skipped: u64) -> Result<AnyLayout, Error> {
+    fn after(&self, skipped: u64) -> Result<AnyLayout, Error> {
         let base = self.base_offset.minus(skipped);
-        match self.layout {
-            Layout::Strided(desc) => desc.into_owned().beginning_at(base).map(AnyLayout::Strided),
-            Layout::Mapped(map) => {
-                Ok(AnyLayout::Mapped(map.with_base(base)?.ending_at(self.span_elements.minus(skipped))))
-            }
+        match &self.layout {
+            Layout::Strided(desc) => (*desc).clone().beginning_at(base).map(AnyLayout::Strided),
+            Layout::Mapped(map) => Ok(AnyLayout::Mapped(
+                map.as_ref().clone().with_base(base)?.ending_at(self.span_elements.minus(skipped)),
+            )),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `Tensor`: the properties of a layout that the checks read, for all kinds of layouts.
 
-use alloc::borrow::Cow;
+use alloc::boxed::Box;
 
 use crate::checked::{self, Dims, Exact, wide_product};
 use crate::element::{BlockType, DataType};
@@ -38,19 +38,19 @@ pub(super) struct Tensor<'a> {
 
 #[derive(Debug, Clone)]
 pub(super) enum Layout<'a> {
-    Strided(Cow<'a, BufferTensorDesc>),
-    Mapped(IndexMap),
+    Strided(&'a BufferTensorDesc),
+    Mapped(Box<IndexMap>),
 }
 
 impl<'a> Tensor<'a> {
     pub(super) fn of<L: ToIndexMap + ?Sized>(layout: &'a L) -> Result<Tensor<'a>, Error> {
         match layout.as_descriptor() {
-            Some(desc) => Ok(Tensor { block_type: layout.block_type(), ..Tensor::of_desc(Cow::Borrowed(desc)) }),
+            Some(desc) => Ok(Tensor { block_type: layout.block_type(), ..Tensor::of_desc(desc) }),
             None => Ok(Tensor::of_map(layout.to_index_map()?, layout.storage_rule())),
         }
     }
 
-    pub(super) fn of_desc(desc: Cow<'a, BufferTensorDesc>) -> Tensor<'a> {
+    fn of_desc(desc: &'a BufferTensorDesc) -> Tensor<'a> {
         let total = desc.total_tensor_size_in_bytes();
         Tensor {
             data_type: desc.data_type(),
@@ -68,7 +68,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    pub(super) fn of_map(map: IndexMap, rule: StorageRule) -> Tensor<'a> {
+    fn of_map(map: IndexMap, rule: StorageRule) -> Tensor<'a> {
         Tensor {
             data_type: map.data_type(),
             element_bits: map.element_bits(),
@@ -81,7 +81,7 @@ impl<'a> Tensor<'a> {
             zero_padding: rule.zero_padding,
             owned_by_directml: false,
             block_type: None,
-            layout: Layout::Mapped(map),
+            layout: Layout::Mapped(Box::new(map)),
         }
     }
 
@@ -178,7 +178,7 @@ impl<'a> Tensor<'a> {
 
     pub(super) fn strided(&self) -> Result<BufferTensorDesc, Error> {
         if let Layout::Strided(desc) = &self.layout {
-            return Ok(desc.clone().into_owned());
+            return Ok((*desc).clone());
         }
         let strides = self.strides().filter(|_| self.element_bits == self.data_type.bits());
         let strides = strides.ok_or_else(|| self.has_no_strides())?;
