@@ -1,13 +1,13 @@
 //! Sorts short lists, with one entry for each dimension, loop or digit.
 //!
 //! The sorts of the standard library compile to thousands of instructions for each type and key. Here, short
-//! lists are sorted by insertion, and all types share one sort for long lists.
+//! lists are sorted by insertion. Long lists, which nearly nobody has, are sorted by insertion with gaps that
+//! shrink (Shell's sort), so that a list of any length takes bounded time.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 /// The longest list that is sorted by insertion. Up to this length, insertion is as fast as any other sort.
-/// Longer lists are sorted by the standard library.
 const SHORT: usize = 20;
 
 pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
@@ -36,7 +36,21 @@ pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
 #[inline(never)]
 fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();
-    places.sort_by(|&a, &b| compare(a, b));
+    let mut gap = count;
+    while gap > 1 {
+        gap = gap.saturating_mul(4).div_euclid(9).max(1);
+        for end in gap..count {
+            let mut place = end;
+            // Equal entries keep their order.
+            while let Some(before) = place.checked_sub(gap)
+                && let (Some(&a), Some(&b)) = (places.get(before), places.get(place))
+                && compare(a, b).then(a.cmp(&b)) == Ordering::Greater
+            {
+                places.swap(before, place);
+                place = before;
+            }
+        }
+    }
     places
 }
 

@@ -112,7 +112,12 @@ impl KernelLevel {
 
     pub(super) fn available_in_use() -> Available {
         static LEVEL: OnceLock<Available> = OnceLock::new();
-        *LEVEL.get_or_init(|| Self::requested().ok().flatten().unwrap_or(KernelLevel::Avx512).available())
+        // Not `requested`, so that only programs that ask for its error have the code for the error.
+        *LEVEL.get_or_init(|| {
+            let name = std::env::var_os("TENSOR_LAYOUT_LEVEL").unwrap_or_default();
+            let named = Self::ALL.iter().copied().find(|level| *level.name() == *name);
+            named.unwrap_or(KernelLevel::Avx512).available()
+        })
     }
 
     fn of(level: Available) -> KernelLevel {

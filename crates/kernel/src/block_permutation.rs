@@ -172,7 +172,8 @@ impl BlockLoops {
             && !is_reversal(chain, filled, &loops)
             && let Some(index) = loops[chain..].iter().position(|step| continues(step, filled))
         {
-            loops[chain..=chain + index].rotate_right(1);
+            let next = loops.remove(chain + index);
+            loops.insert(chain, next);
             block = filled;
             filled = filled.checked_mul(loops[chain].extent)?;
             chain += 1;

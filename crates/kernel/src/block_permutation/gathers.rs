@@ -159,7 +159,6 @@ impl Gathers {
             }
             *vector = (rounds, first, own);
         }
-        vectors.sort_unstable();
         let mut gathers = Gathers {
             register,
             window,
@@ -173,8 +172,10 @@ impl Gathers {
             high: vec![Line([0; 64]); if times == 2 { (vectors.len() * register).div_ceil(64) } else { 0 }],
         };
         let mut entry = 0;
-        for &mut (rounds, first, own) in vectors {
-            gathers.push(source, rounds, first, &lanes[own..], &mut entry)?;
+        for count in 1..=MOST_WINDOWS {
+            for &(rounds, first, own) in vectors.iter().filter(|&&(rounds, ..)| rounds == count) {
+                gathers.push(source, rounds, first, &lanes[own..], &mut entry)?;
+            }
         }
         Some(gathers)
     }

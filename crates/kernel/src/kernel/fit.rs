@@ -86,7 +86,7 @@ impl Kernel {
                     && rows.is_whole()
                     && tile
             }
-            Kernel::InterleaveBits { rows, .. } => matches!(rows.bits, 1 | 2 | 4),
+            Kernel::InterleaveBits { rows, .. } => !SMALL_PROGRAM && matches!(rows.bits, 1 | 2 | 4),
             // The tables of a permutation were made together with it, and the permutation's fields are
             // private.
             Kernel::PermuteBlocks(_) => true,
@@ -146,7 +146,7 @@ impl Transpose {
 #[must_use]
 pub fn has_shuffle(unit: usize, rows: usize) -> bool {
     match rows {
-        2..=4 => matches!(unit, 1 | 2 | 4 | 8),
+        2..=4 => matches!(unit, 1 | 2 | 4) || unit == 8 && !SMALL_PROGRAM,
         8 => matches!(unit, 1 | 2 | 4),
         16 => !SMALL_PROGRAM && matches!(unit, 1 | 2 | 4),
         _ => false,

@@ -40,6 +40,7 @@ pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<
             Some(tile) => transpose_micro_tiles(source, destination, plane, tile),
             None => transpose(source, destination, plane),
         },
+        Kernel::InterleaveBits { .. } if SMALL_PROGRAM => unreachable!("`Kernel::fit` has no code for it"),
         Kernel::InterleaveBits { rows, .. } => interleave_bits(source, destination, rows),
         Kernel::PermuteBlocks(permutation) => permute_blocks(source, destination, permutation),
         Kernel::ChangeWidth(row) => change_width(source, destination, row),
@@ -102,10 +103,15 @@ fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut Destinat
     let side = (64 / UNIT).max(8);
     for first_column in (0..columns.extent).step_by(side) {
         for first_row in (0..rows.extent).step_by(side) {
+            let few = first_row..(first_row + side).min(rows.extent);
+            // The compiler would make a loop for every kind of axis.
+            let mut offsets = [0; 64];
+            few.clone().zip(&mut offsets).for_each(|(row, offset)| *offset = rows.offset(row));
             for column in first_column..(first_column + side).min(columns.extent) {
-                for row in first_row..(first_row + side).min(rows.extent) {
-                    let (from, to) = (column * UNIT + rows.offset(row), columns.offset(column) + row * UNIT);
-                    destination.write(to, &source[from..from + UNIT]);
+                let (from, to) = (column * UNIT, columns.offset(column));
+                for (row, offset) in few.clone().zip(offsets) {
+                    let from = from + offset;
+                    destination.write(to + row * UNIT, &source[from..from + UNIT]);
                 }
             }
         }

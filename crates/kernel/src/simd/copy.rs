@@ -33,7 +33,7 @@ impl Operation for CopyRuns<'_> {
                 Runs::Lines { ahead } => return lines::<V, false>(walk, run, count, ahead),
                 Runs::Scattered if SMALL_PROGRAM => return lines::<V, false>(walk, run, count, 0),
                 // These are so fast that sharing the loop below takes 1.15 of their time (Zen 5).
-                Runs::Halves => {
+                Runs::Halves if !SMALL_PROGRAM => {
                     return match run {
                         ..=32 => halves::<16>(walk, run, count),
                         33..=64 => halves::<32>(walk, run, count),
@@ -63,7 +63,8 @@ impl Operation for CopyRuns<'_> {
                         }
                     }
                     Runs::Scattered => scattered_lines::<V>(runs, run),
-                    Runs::Memcpy | Runs::Halves | Runs::Lines { .. } => memcpy(runs, run),
+                    Runs::Halves => of_any_length(runs, run),
+                    Runs::Memcpy | Runs::Lines { .. } => memcpy(runs, run),
                 }
             }
         }
@@ -125,6 +126,22 @@ unsafe fn memcpy((from, to, count): SomeRuns, run: usize) {
         unsafe {
             let (from, to) = at(from, to, count, i);
             std::ptr::copy_nonoverlapping(from, to, run);
+        }
+    }
+}
+
+/// Copies runs of at most 256 bytes, each by its length.
+///
+/// # Safety
+///
+/// * `run` is at most 256, and each run is readable on the source and writable on the destination.
+#[inline(always)]
+unsafe fn of_any_length((from, to, count): SomeRuns, run: usize) {
+    for i in 0..count.extent {
+        // SAFETY: `i` is below `count.extent`, so `from` and `to` are the addresses of a run.
+        unsafe {
+            let (from, to) = at(from, to, count, i);
+            short(from, to, run);
         }
     }
 }
@@ -246,6 +263,8 @@ impl Operation for CopyTable<'_> {
                         let (from, to) = (from.add(source), to.add(destination));
                         if walk.streaming {
                             stream_run::<V>(from, to, run, Neighbours::NONE, None);
+                        } else if SMALL_PROGRAM {
+                            std::ptr::copy_nonoverlapping(from, to, run);
                         } else {
                             copy_run::<V>(from, to, run, None);
                         }

@@ -41,10 +41,12 @@ impl Operation for TransposeRuns<'_> {
                 RunOrder::Source => lines_in_source_order::<V>(walk, plane, pitches(), ahead),
                 RunOrder::FewColumns(few) => {
                     let (pitches, few) = (pitches(), usize::from(few));
-                    match plane.unit {
-                        32 => few_columns::<32>(walk, plane, pitches, few),
-                        64 => few_columns::<64>(walk, plane, pitches, few),
-                        _ => few_columns::<128>(walk, plane, pitches, few),
+                    for iteration in walk.iterations() {
+                        match plane.unit {
+                            32 => few_columns::<32>(&iteration, plane, pitches, few),
+                            64 => few_columns::<64>(&iteration, plane, pitches, few),
+                            _ => few_columns::<128>(&iteration, plane, pitches, few),
+                        }
                     }
                 }
                 RunOrder::Pieces(piece) => in_pieces::<V>(walk, plane, usize::from(piece), ahead),
@@ -60,28 +62,26 @@ impl Operation for TransposeRuns<'_> {
 ///
 /// * `plane.unit` is `RUN`. The pitches are the pitch of the source rows and the pitch of the destination
 ///   rows.
-/// * In every iteration, the plane's span is readable on the source and writable on the destination.
+/// * The plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn few_columns<const RUN: usize>(
-    walk: &Walk<'_>,
+    iteration: &Iteration,
     plane: &Plane,
     (source, destination): (usize, usize),
     few: usize,
 ) {
     assert!(plane.unit == RUN);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-    for iteration in walk.iterations() {
-        for first in (0..columns).step_by(few) {
-            let last = (first + few).min(columns);
-            for row in 0..rows {
-                for column in first..last {
-                    // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are the addresses
-                    // of one of its runs of `RUN` bytes.
-                    unsafe {
-                        let from = iteration.from.add(column * RUN + row * source);
-                        let to = iteration.to.add(column * destination + row * RUN);
-                        to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
-                    }
+    for first in (0..columns).step_by(few) {
+        let last = (first + few).min(columns);
+        for row in 0..rows {
+            for column in first..last {
+                // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are the addresses of
+                // one of its runs of `RUN` bytes.
+                unsafe {
+                    let from = iteration.from.add(column * RUN + row * source);
+                    let to = iteration.to.add(column * destination + row * RUN);
+                    to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
                 }
             }
         }
@@ -139,10 +139,11 @@ unsafe fn lines_in_source_order<V: Vector>(
         if !rows.is_multiple_of(at_once) {
             let row = rows - 1;
             for column in 0..columns {
-                // SAFETY: `from` and `to` are the addresses of a run of the last row.
+                // SAFETY: `from` and `to` are the addresses of a run of the last row. It is left over only if
+                // a run is half a line.
                 unsafe {
                     let (from, to) = (from.add(column * run + row * source), to.add(column * destination + row * run));
-                    copy_run::<V>(from, to, run, None);
+                    std::ptr::copy_nonoverlapping(from, to, LINE / 2);
                 }
             }
         }

@@ -324,7 +324,7 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
         1 => bytes!(1),
         2 => bytes!(2),
         4 => bytes!(4),
-        8 => bytes!(8),
+        8 if !SMALL_PROGRAM => bytes!(8),
         _ => return None,
     })
 }

@@ -1,7 +1,6 @@
 //! Planes that are too small or too narrow for panels. They are transposed unit by unit, or in blocks of
 //! 16-byte units.
 
-use super::offsets::{List, Offsets};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::kernel::Plane;
@@ -33,20 +32,16 @@ unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     const COLUMNS: usize = 64;
     assert!(plane.unit == UNIT);
     let Plane { columns, rows, .. } = plane;
-    let mut list = List::uninit();
-    let mut offsets = Offsets::new(&mut list);
     for iteration in walk.iterations() {
         for first in (0..columns.extent).step_by(COLUMNS) {
-            let some = first..(first + COLUMNS).min(columns.extent);
-            offsets.fill(columns, some.clone());
             for row in 0..rows.extent {
-                let (source, to) = (rows.offset(row), iteration.to.wrapping_add(row * UNIT));
-                for (i, column) in some.clone().enumerate() {
+                let source = rows.offset(row);
+                for column in first..(first + COLUMNS).min(columns.extent) {
                     // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are the addresses
-                    // of a unit. The list has an offset for each of these columns.
+                    // of a unit.
                     unsafe {
                         let from = iteration.from.add(column * UNIT + source);
-                        let to = to.add(*offsets.as_ptr().add(i));
+                        let to = iteration.to.add(columns.offset(column) + row * UNIT);
                         std::ptr::copy_nonoverlapping(from, to, UNIT);
                     }
                 }
