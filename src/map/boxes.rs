@@ -153,7 +153,6 @@ impl CopyBox {
         span
     }
 
-    /// The box of one element at these offsets.
     pub(super) fn at(source: u64, destination: u64) -> CopyBox {
         CopyBox { source, destination, loops: Loops::new() }
     }
@@ -236,11 +235,11 @@ impl BoxGroups {
         segments: &mut Segments,
     ) -> Option<()> {
         if !reversed {
-            refine(extent, source, destination, &mut self.common, segments)?;
+            refine(extent, source.digits(), destination.digits(), &mut self.common, segments)?;
             self.groups.extend(segments.taken());
             return Some(());
         }
-        segments.all(extent, source, destination)?;
+        segments.add(extent, source.digits(), destination.digits(), CopyBox::at(0, 0))?;
         let (mut group, last) = (segments.taken()?, extent.minus(1));
         if counts_down(source, extent) {
             group.iter_mut().for_each(|segment| source_reversed(segment, source.at(last)));

@@ -47,7 +47,6 @@ pub struct Chain(Digits);
 type Digits = SmallVec<[Digit; 4]>;
 
 impl Chain {
-    /// Returns the chain `f(u) = stride * u` on `0..extent`.
     pub(super) fn strided(stride: u64, extent: u64) -> Chain {
         if extent > 1 { Chain(smallvec![Digit::new(NonZeroU64::MIN, stride)]) } else { Chain::default() }
     }
@@ -142,7 +141,6 @@ impl Chain {
     }
 }
 
-/// The value of a chain, or of the lower digits of a chain, at `number`.
 pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
     let (mut offset, mut rest) = (0, number);
     for digit in digits {

@@ -46,7 +46,6 @@ impl IndexMap {
         Self::untiled((data_type, element_bits), sizes, 0..sizes.len(), 1)
     }
 
-    /// A layout without tiles: the strides follow from the order of the dimensions, major to minor.
     fn untiled(
         (data_type, element_bits): (DataType, u32),
         sizes: &[u64],

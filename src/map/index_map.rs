@@ -357,7 +357,6 @@ impl IndexMap {
         }
     }
 
-    /// The offset of an index that is known to be inside the sizes.
     pub(crate) fn offset_inside(&self, index: &[u64]) -> u64 {
         if let Some(levels) = &self.levels {
             return self.base.plus(levels.offset(index));

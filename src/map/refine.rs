@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use super::boxes::CopyBox;
-use super::digits::{Chain, Digit, below, evaluate};
+use super::digits::{Digit, below, evaluate};
 
 /// The most entries of a table. A copy that needs a longer table goes through a packed buffer instead.
 const MAX_TABLE: u64 = 1 << 16;
@@ -59,7 +59,6 @@ pub struct Stride {
 }
 
 impl Stride {
-    /// Whether both sides are walked forwards.
     pub(crate) fn ascends(&self) -> bool {
         self.source >= 0
     }
@@ -155,10 +154,16 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Refines `0..extent`, and adds the result inside the loops of `outside`.
-    fn add(&mut self, extent: u64, source: &[Digit], destination: &[Digit], mut outside: CopyBox) -> Option<()> {
+    /// Refines `0..extent`, and adds the result inside the loops of `outside`: at least one segment.
+    pub(super) fn add(
+        &mut self,
+        extent: u64,
+        source: &[Digit],
+        destination: &[Digit],
+        mut outside: CopyBox,
+    ) -> Option<()> {
         let before = self.list.len();
-        refine_inside(extent, source, destination, &mut outside, self)?;
+        refine(extent, source, destination, &mut outside, self)?;
         if self.list.len() == before {
             let tables = outside.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
             self.entries += tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
@@ -172,33 +177,17 @@ impl Segments {
         Some(())
     }
 
-    /// Takes out the segments of a group, if there are any.
     pub(super) fn taken(&mut self) -> Option<Vec<CopyBox>> {
         (!self.list.is_empty()).then(|| core::mem::take(&mut self.list))
     }
-
-    /// Refines two chains on `0..extent` to segments, of which there is at least one.
-    pub(super) fn all(&mut self, extent: u64, source: &Chain, destination: &Chain) -> Option<()> {
-        self.add(extent, source.digits(), destination.digits(), CopyBox::at(0, 0))
-    }
 }
 
-/// Refines two chains on `0..extent`. The loops that all numbers share are added to `common`. If these loops
+/// Refines the digits of two chains on `0..extent`. The loops that all numbers share are added to `common`. If these loops
 /// visit every number, `segments` does not change, and otherwise it gets the segments inside them.
 ///
 /// Returns `None` if a table would have more than [`MAX_TABLE`] entries, if all segments together would cost
 /// more than [`MAX_REFINED`] entries, or if a stride has 64 bits.
 pub(super) fn refine(
-    extent: u64,
-    source: &Chain,
-    destination: &Chain,
-    common: &mut CopyBox,
-    segments: &mut Segments,
-) -> Option<()> {
-    refine_inside(extent, source.digits(), destination.digits(), common, segments)
-}
-
-fn refine_inside(
     extent: u64,
     source: &[Digit],
     destination: &[Digit],
@@ -222,7 +211,7 @@ fn refine_inside(
     let blocks = if whole > 1 { Some(Loop::strided(whole, step.0, step.1)?) } else { None };
     if rest == 0 {
         common.loops.extend(blocks);
-        return refine_inside(boundary, source, destination, common, segments);
+        return refine(boundary, source, destination, common, segments);
     }
     // The last block is cut, so its rest is a segment of its own.
     let loops = blocks.into_iter().collect();

@@ -10,10 +10,8 @@ use super::settings::Padding;
 
 /// One pass of a copy. Its boxes copy the elements of one buffer to the next buffer.
 ///
-/// Nearly every copy has one pass, from the source to the destination. An Irreducible layout is built, or
-/// taken apart, by one pass for each tile level. Two layouts that fuse dimensions in contradicting orders are
-/// copied through a packed buffer. Pass `k` reads the buffer that pass `k - 1` has filled, and the last pass
-/// fills the destination.
+/// Nearly every copy has one pass, from the source to the destination. Two layouts that fuse dimensions in
+/// contradicting orders are copied through a packed buffer: the first pass fills it, and the second reads it.
 ///
 /// ```
 /// use tensor_layout::relayout::Relayout;

@@ -245,7 +245,6 @@ impl Relayout {
         Ok(Relayout { fill, is_direct, settings, destination_needs, ..self })
     }
 
-    /// The number of bytes from the start of the destination to the end of its last element.
     fn destination_span(&self) -> Result<u64, Error> {
         checked::bytes_for(self.destination.span_elements(), self.destination.element_bits())
     }

@@ -95,7 +95,6 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// The traffic of a pass that reads all elements of a layout.
     fn of(from: &IndexMap, widths: Widths) -> Result<Traffic, Error> {
         let elements = from.element_count();
         Ok(Traffic {
@@ -202,7 +201,6 @@ impl Program {
         Ok(planned)
     }
 
-    /// The number of bytes read and written from which on this copy uses non-temporal stores.
     pub(crate) fn streaming_from(&self) -> u64 {
         self.traffic.streaming_from(contiguous(&self.boxes, self.widths), &self.knobs)
     }

@@ -21,7 +21,6 @@ impl Widths {
         Widths { source: source.element_bits(), destination: destination.element_bits(), signed }
     }
 
-    /// Whether elements of this type can be copied between these widths.
     pub(crate) fn can_hold(self, data_type: DataType) -> bool {
         let packed = self.source.min(self.destination);
         // XLA packs truth values as bits.
