@@ -46,8 +46,8 @@ use tensor_layout::relayout::KernelLevel;
 /// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W), f32[2,35,9,9]:nChw16c (a oneDNN tag),
 /// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in
 /// bytes), {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML) or tensorrt.kCHW32:s8[2,33,3,2] (a
-/// name; see the command names), f4e2m1fn[128,320] with f8e8m0fnu per 32 (values and scales), or as PyTorch, JAX, MLIR, ndarray, candle, ggml and TVM print it
-/// (docs/NOTATIONS.md). Quote it for the shell.
+/// name; see the command names), f4e2m1fn[128,320] with f8e8m0fnu per 32 (values and scales), or as PyTorch,
+/// JAX, MLIR, ndarray, candle, ggml and TVM print it (docs/NOTATIONS.md). Quote it for the shell.
 ///
 /// Exit status: 0 success, 1 a check failed or an input was refused, 2 wrong usage or an unreadable file.
 #[derive(Parser)]

@@ -21,7 +21,6 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Creates a file that will replace the file at `target`, if there is one.
     pub(crate) fn create(target: &Path) -> Result<NewFile, Stop> {
         // A folder or a device is never replaced.
         if target.file_name().is_none() || fs::metadata(target).is_ok_and(|metadata| !metadata.is_file()) {
@@ -70,7 +69,6 @@ impl WrittenFile {
         Bytes::of_written(self.file.as_file()).map_err(|error| unwritable(&self.target, &error))
     }
 
-    /// Syncs the file, gives it its name, and syncs the folder.
     pub(crate) fn finish(self) -> Result<(), Stop> {
         self.file.commit().map_err(|error| unwritable(&self.target, &error))
     }

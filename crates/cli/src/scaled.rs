@@ -21,7 +21,6 @@ fn bytes(layout: &impl ToIndexMap) -> Result<u64, Error> {
     Ok(layout.to_index_map()?.physical_size_in_bytes())
 }
 
-/// What `describe` prints.
 pub(crate) fn describe(input: &str, scaled: &Scaled, json: bool) -> Result<String, Error> {
     let packed = in_a_file(scaled)?;
     let (count, sizes) = scaled.values().to_index_map().map(|map| (map.element_count(), map.sizes().to_vec()))?;

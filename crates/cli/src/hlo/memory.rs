@@ -39,7 +39,6 @@ const NOT_COUNTED: &str = "(not counted by the compiler)";
 pub(super) struct Report<'a> {
     pub(super) live: Option<&'a LiveMemory<'a>>,
     pub(super) assignment: Option<&'a Beside>,
-    /// The most rows of a table. One more row sums up all others.
     pub(super) rows: usize,
     /// Whether every line could be read and every array has a size. Otherwise the sums are too small.
     pub(super) is_whole: bool,

@@ -25,7 +25,6 @@ const ROW_OF_BYTES: &str = "U8";
 
 const METADATA: &str = "__metadata__";
 
-/// The length of the number in front of a header, in bytes.
 const LENGTH: usize = size_of::<u64>();
 
 /// The tensors of a file in the order of their bytes (of a GGUF file in the order of its list), and the
@@ -137,7 +136,6 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// Says what is wrong with a file that is not a model. The crate names no bytes.
 fn fault(file: &[u8], error: &SafeTensorError) -> String {
     let length = file.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let follow = file.len().saturating_sub(LENGTH);

@@ -65,7 +65,6 @@ impl Rules {
         matching.map_or(&self.all, |exception| &exception.rule)
     }
 
-    /// Returns the first pattern that matches no tensor, which is a mistake of the user.
     pub(super) fn unused(&self, models: &[Model<'_>]) -> Option<String> {
         let tensors = || models.iter().flat_map(|model| &model.tensors);
         let unused = |exception: &&Exception| !tensors().any(|tensor| exception.pattern.matches(&tensor.name));
@@ -97,7 +96,6 @@ pub(super) struct Plan<'m> {
     /// The repacked form of a tensor of blocks. It has several parts, so `layout` is the packed one, whose
     /// size it has.
     pub(super) repacked: Option<NamedLayout>,
-    /// The layout in which the file stores the tensor.
     stored: IndexMap,
 }
 

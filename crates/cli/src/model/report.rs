@@ -55,7 +55,6 @@ pub(super) struct Report<'a> {
     pub(super) limits: &'a str,
     /// Whether the user named the limits. Only then is it a failure if they refuse a tensor.
     pub(super) are_limits_asked: bool,
-    /// Whether the table is left out, so that only sums and errors are printed.
     pub(super) is_summary: bool,
     pub(super) is_sharded: bool,
     /// What the readers of a GGUF file say.
@@ -109,8 +108,6 @@ impl Totals {
 }
 
 impl Report<'_> {
-    /// Returns the verdict. It is well if every tensor came back identical, and if limits that the user named
-    /// accept all tensors.
     fn verdict(&self, totals: &Totals) -> Verdict {
         let is_accepted = !self.are_limits_asked || totals.accepted == self.rows.len();
         Verdict::well_if(totals.identical == self.rows.len() && is_accepted)

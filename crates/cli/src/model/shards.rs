@@ -57,7 +57,6 @@ impl Share {
     }
 }
 
-/// The index of a sharded model: for each tensor, the file beside the index that holds it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Index {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,7 +206,6 @@ fn other_format(bytes: &[u8]) -> Option<&'static str> {
     OTHER_FORMATS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|&(_, what)| what)
 }
 
-/// Where a new model is written.
 pub(super) struct NewModel {
     /// The file, or the index of a sharded model, whose parts are beside it.
     pub(super) path: PathBuf,
@@ -240,7 +238,6 @@ impl NewModel {
         if self.is_sharded { self.path.with_file_name(name) } else { self.path.clone() }
     }
 
-    /// Gives all files their names, and writes the index if it is given.
     pub(super) fn finish(&self, files: Vec<WrittenFile>, index: Option<&str>) -> Result<(), Stop> {
         if index.is_some() {
             match fs::remove_file(&self.path) {
