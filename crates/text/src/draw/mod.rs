@@ -16,58 +16,302 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::as_conversions)]
 
-mod picture;
+mod panels;
 mod svg;
 mod text;
-pub use picture::{MAX_COLUMNS, MAX_ELEMENTS, Picture};
-use tensor_layout::IndexMap;
-use tensor_layout::plan::Component;
 
-/// One dimension of the tensor, as a picture shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Extent {
-    /// The number of indices that are shown, without padding.
-    pub(super) size: u64,
-    /// The number of indices that are shown, with the padding of this dimension. It is at least `size`.
-    pub(super) padded: u64,
-    /// How many consecutive indices are in the same tile; 0 if the dimension has no tiles.
-    pub(super) tile: u64,
-    /// The first index that is shown. `size`, `padded` and the names of rows and columns count from it.
-    pub(super) start: u64,
+use core::ops::Range;
+
+use tensor_layout::checked::{self, Exact};
+use tensor_layout::plan::counted;
+use tensor_layout::{Error, IndexMap};
+
+use panels::{Extent, Panel, colour, extents, panels, window};
+
+/// The most elements, logical or physical, that a whole picture shows. Of a larger layout only a part can be
+/// drawn ([`Picture::corner`]).
+///
+/// ```
+/// use tensor_layout_text::draw::{Picture, MAX_COLUMNS, MAX_ELEMENTS};
+/// use tensor_layout::{ArrayShape, ToIndexMap};
+///
+/// let draw = |text: &str| Picture::new(&text.parse::<ArrayShape>()?.to_index_map()?, text);
+/// let picture = draw("f32[3,5]{1,0:T(2,2)}")?;
+/// assert!(picture.to_string().contains("15 elements, 24 physical: 9 of them are padding"));
+/// assert!(picture.to_svg().starts_with("<svg"));
+/// assert_eq!((MAX_ELEMENTS, MAX_COLUMNS), (1024, 64));
+/// assert_eq!(draw("f32[64,64]").unwrap_err().code(), "out_of_limits");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub const MAX_ELEMENTS: u64 = 1024;
+
+/// The most columns that a whole picture shows. A column is an index of the last dimension.
+pub const MAX_COLUMNS: u64 = 64;
+
+/// The part that is shown of a layout too large for a whole picture: how many indices of each of the last two
+/// dimensions, how many matrices of the last two dimensions, and how many physical elements.
+const CORNER: u64 = 16;
+const CORNER_MATRICES: u64 = 4;
+const CORNER_PLACES: u64 = 256;
+
+/// The most cells in one row of the picture of the memory, and the most characters of such a row.
+const ROW: u64 = 16;
+const ROW_CHARACTERS: u64 = 80;
+
+/// A layout, ready to be drawn.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    caption: String,
+    panels: Vec<Panel>,
+    memory: Vec<Cell>,
+    /// The offset of the first cell of `memory` in the buffer, in elements.
+    start: u64,
+    /// The number of cells in one row of the picture of the memory.
+    row: usize,
+    /// After every `tile` cells, the picture of the memory has a gap; 0 means no gaps.
+    tile: usize,
+    /// The size of an element, in bits.
+    bits: u64,
+    /// Whether elements share an offset because an axis has stride 0.
+    has_broadcast: bool,
+    /// A line that says how many logical and physical elements there are, and which of them are shown.
+    summary: String,
 }
 
-pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
-    let extent = |(dim, &size): (usize, &u64)| {
-        let plain = Extent { size, padded: size, tile: 0, start: 0 };
-        let Some(component) = own_component(map, dim) else { return plain };
-        match component.chain.digits() {
-            [top, _, ..] => {
-                let tile = top.divisor.get();
-                Extent { padded: size.checked_next_multiple_of(tile).unwrap_or(size), tile, ..plain }
-            }
-            [only] => Extent { padded: room(map, only.stride).map_or(size, |room| room.max(size)), ..plain },
-            [] => plain,
+/// The part of a layout that a picture shows.
+struct Corner {
+    /// What is shown of each dimension.
+    extents: Vec<Extent>,
+    /// The range of offsets that the picture of the memory shows, in elements.
+    places: Range<u64>,
+}
+
+/// A cell of a picture.
+#[derive(Debug, Clone)]
+struct Cell {
+    offset: u64,
+    /// The index of the element, as text. `None` if padding is here.
+    index: Option<String>,
+    colour: usize,
+}
+
+impl Picture {
+    /// Makes the picture of a whole layout. The caption is a line of text, usually the layout itself.
+    ///
+    /// # Errors
+    ///
+    /// `out_of_limits` if there are more than [`MAX_ELEMENTS`] elements, logical or physical, or more
+    /// than [`MAX_COLUMNS`] columns. `undecided` if the index at an offset takes too long to find,
+    /// because strides do not nest.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, ToIndexMap};
+    /// use tensor_layout_text::draw::Picture;
+    ///
+    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
+    /// let picture = Picture::new(&desc.to_index_map()?, "two rows of three")?;
+    /// assert!(picture.to_string().contains("6 elements, 8 physical: 2 of them are padding"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
+        fits(map)?;
+        // The memory before the base offset is left out, because it belongs to other tensors.
+        let places = map.base().min(map.physical_elements())..map.physical_elements();
+        Picture::of(map, caption, &Corner { extents: extents(map), places })
+    }
+
+    /// Makes the picture of any layout. If [`Picture::new`] cannot draw it whole, its corner is drawn, and a
+    /// line says what is shown. The corner consists of the first 16 indices of each of the last two
+    /// dimensions, of at most 4 matrices, and of the first 256 physical elements from the base offset on.
+    ///
+    /// # Errors
+    ///
+    /// `undecided` if strides that do not nest take too long to search.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    /// use tensor_layout_text::draw::Picture;
+    ///
+    /// let large: ArrayShape = "f32[100000,100000]{1,0:T(8,128)}".parse()?;
+    /// let text = Picture::corner(&large.to_index_map()?, &large.to_string())?.to_string();
+    /// assert!(text.contains("shown: [0:16,0:16], and the physical elements 0 to 255"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn corner(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
+        Picture::around(map, caption, &vec![0; map.sizes().len()])
+    }
+
+    /// Makes the picture of any layout. If [`Picture::new`] cannot draw it whole, the part around an index is
+    /// drawn: 16 indices of each of the last two dimensions, and 256 physical elements. The element at
+    /// `index` is among both.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`IndexMap::offset`] for the index, and `undecided`.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    /// use tensor_layout_text::draw::Picture;
+    ///
+    /// let large: ArrayShape = "f32[100000,100000]{1,0:T(8,128)}".parse()?;
+    /// let text = Picture::around(&large.to_index_map()?, &large.to_string(), &[500, 70000])?.to_string();
+    /// assert!(text.contains("shown: [496:512,70000:70016]"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn around(map: &IndexMap, caption: &str, index: &[u64]) -> Result<Picture, Error> {
+        if fits(map).is_ok() {
+            return Picture::new(map, caption);
         }
+        let offset = if map.element_count() == 0 { map.base() } else { map.offset(index)? };
+        let back = offset.saturating_sub(map.base()).modulo(CORNER_PLACES);
+        let start = offset.minus(back);
+        let places = start..start.saturating_add(CORNER_PLACES).min(map.physical_elements());
+        let part = Corner { extents: window(&extents(map), index), places };
+        let mut picture = Picture::of(map, caption, &part)?;
+        let slice = |extent: &Extent| format!("{}:{}", extent.start, extent.start.saturating_add(extent.size));
+        let slices: Vec<String> = part.extents.iter().map(slice).collect();
+        let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
+        picture.summary = format!(
+            "{}, {} physical; shown: [{}], and the physical elements {first} to {last}",
+            counted(map.element_count(), "element"),
+            map.physical_elements(),
+            slices.join(",")
+        );
+        Ok(picture)
+    }
+
+    fn of(map: &IndexMap, caption: &str, part: &Corner) -> Result<Picture, Error> {
+        let broadcast = broadcast_axes(map);
+        let mut memory = Vec::new();
+        for offset in part.places.clone() {
+            let index = map.inverse(offset)?;
+            let colour = index.as_deref().map_or(0, |index| colour(map.sizes(), index));
+            memory.push(Cell { offset, index: index.as_deref().map(|index| shared_index(index, &broadcast)), colour });
+        }
+        let labels = memory.iter().filter_map(|place| place.index.as_ref());
+        let longest = labels.map(String::len).max().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
+        let fitting = ROW_CHARACTERS.div_euclid(longest.plus(2)).min(ROW);
+        Ok(Picture {
+            caption: caption.to_owned(),
+            panels: panels(map, &part.extents)?,
+            start: part.places.start,
+            row: count(row_length(map, fitting)),
+            tile: count(tile_length(map)),
+            bits: map.element_bits().into(),
+            has_broadcast: broadcast.contains(&true),
+            summary: summary(map, &memory),
+            memory,
+        })
+    }
+
+    /// Returns the offset of a cell of `memory` in the buffer, in elements.
+    fn offset_of(&self, place: usize) -> u64 {
+        self.start.plus(checked::count(place))
+    }
+
+    /// Returns the byte at which a cell of `memory` begins, and the bit in that byte.
+    fn byte_of(&self, place: usize) -> (u64, u64) {
+        let bits = u128::from(self.offset_of(place)).times(self.bits.into());
+        let byte = u64::try_from(bits.divided_by(8)).unwrap_or(u64::MAX);
+        (byte, u64::try_from(bits.modulo(8)).unwrap_or(0))
+    }
+
+    /// Writes the byte at which a cell of `memory` begins, with its bit if that is not the first: `3.4`.
+    fn byte_name(&self, place: usize) -> String {
+        match self.byte_of(place) {
+            (byte, 0) => byte.to_string(),
+            (byte, bit) => format!("{byte}.{bit}"),
+        }
+    }
+
+    /// Whether a new byte begins between the previous cell of `memory` and this one. Always false for
+    /// elements of whole bytes.
+    fn begins_byte(&self, place: usize) -> bool {
+        self.bits < 8 && place > 0 && self.byte_of(place).1 == 0
+    }
+
+    /// Returns the rows of the picture of the memory: the cells of each row, and whether the row stands for
+    /// several rows that hold nothing but padding.
+    fn memory_rows(&self) -> Vec<(Range<usize>, bool)> {
+        let (mut rows, row): (Vec<(Range<usize>, bool)>, _) = (Vec::new(), self.row.max(1));
+        for (number, cells) in self.memory.chunks(row).enumerate() {
+            let start = number.times(row);
+            let range = start..start.plus(cells.len());
+            let is_padding = cells.iter().all(|cell| cell.index.is_none());
+            match rows.last_mut() {
+                Some((last, true)) if is_padding => last.end = range.end,
+                _ => rows.push((range, is_padding)),
+            }
+        }
+        // A single row of padding is shown cell by cell, like any other row.
+        rows.iter_mut().for_each(|(range, folded)| *folded = *folded && range.len() > row);
+        rows
+    }
+
+    /// Returns the largest offset that is shown, in elements.
+    fn last_offset(&self) -> u64 {
+        let cells = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten().flatten());
+        let in_panels = cells.map(|cell| cell.offset).max().unwrap_or(0);
+        in_panels.max(self.offset_of(self.memory.len().saturating_sub(1)))
+    }
+}
+
+/// Returns an error if a layout is too large for a whole picture.
+fn fits(map: &IndexMap) -> Result<(), Error> {
+    let limit = |what, value, max| match value {
+        value if value > max => Err(Error::out_of_limits(what, value, 0, max)),
+        _ => Ok(()),
     };
-    map.sizes().iter().enumerate().map(extent).collect()
+    limit("the number of elements to draw", map.element_count(), MAX_ELEMENTS)?;
+    let places = map.physical_elements().saturating_sub(map.base());
+    limit("the number of physical elements to draw", places, MAX_ELEMENTS)?;
+    limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
 }
 
-/// Returns the component of a dimension. `None` if another dimension is part of the same component.
-pub(super) fn own_component(map: &IndexMap, dim: usize) -> Option<&Component> {
-    map.components().iter().find(|component| component.dims() == [dim])
+fn summary(map: &IndexMap, memory: &[Cell]) -> String {
+    let (logical, physical) = (map.element_count(), checked::count(memory.len()));
+    let elements = counted(logical, "element");
+    let elements = match map.base() {
+        0 => elements,
+        base => format!("{elements} from element {base} on"),
+    };
+    let broadcast = broadcast_axes(map);
+    let axes = || map.sizes().iter().zip(&broadcast).filter(|(_, is_broadcast)| **is_broadcast).map(|(size, _)| *size);
+    match memory.iter().filter(|cell| cell.index.is_none()).count() {
+        0 if logical > physical && axes().product::<u64>().times(physical) == logical => {
+            let shared = axes().product::<u64>();
+            format!("{elements}, {physical} physical: each is shared by {shared}")
+        }
+        0 if logical > physical => format!("{elements}, {physical} physical: some are shared"),
+        0 => format!("{elements}, no padding"),
+        1 => format!("{elements}, {physical} physical: 1 of them is padding"),
+        padding => format!("{elements}, {physical} physical: {padding} of them are padding"),
+    }
 }
 
-/// Returns how many steps of `stride` fit before the next larger stride, which is a size with padding. `None`
-/// if the layout has more than strides, or if the number is not whole.
-fn room(map: &IndexMap, stride: u64) -> Option<u64> {
-    let strides = map.strides().filter(|_| map.base() == 0 && stride > 0)?;
-    let next = strides.iter().copied().filter(|&other| other > stride).min().unwrap_or(map.physical_elements());
-    let shared = strides.iter().filter(|&&other| other == stride).count() > 1;
-    (!shared && next.is_multiple_of(stride)).then(|| next.checked_div(stride)).flatten()
+/// Converts a number to `usize`. It fits, because pictures are small.
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Returns for each axis whether all its indices have the same offset.
+fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
+    let moves = |dim: usize| {
+        let components = map.components().iter().filter(|component| component.dims().contains(&dim));
+        components.flat_map(|component| component.chain.digits()).any(|digit| digit.stride != 0)
+    };
+    map.sizes().iter().enumerate().map(|(dim, &size)| size > 1 && !moves(dim)).collect()
+}
+
+/// Writes the index of an element. For a broadcast axis it has `*`, which stands for every index.
+fn shared_index(index: &[u64], broadcast: &[bool]) -> String {
+    let pairs = index.iter().zip(broadcast);
+    let words: Vec<String> = pairs.map(|(i, &all)| if all { "*".into() } else { i.to_string() }).collect();
+    if words.is_empty() { "[]".into() } else { words.join(",") }
 }
 
 /// Returns how many consecutive elements in memory belong to one tile, or 0 if no dimension has tiles.
-pub(super) fn tile_length(map: &IndexMap) -> u64 {
+fn tile_length(map: &IndexMap) -> u64 {
     let tops = map.components().iter().filter_map(|component| match component.chain.digits() {
         [top, _, ..] => Some(top.stride),
         _ => None,
@@ -78,7 +322,7 @@ pub(super) fn tile_length(map: &IndexMap) -> u64 {
 /// Returns the number of elements in one row of the picture of the memory: the largest stride from 2 to
 /// `most`. Without such a stride, a memory of at most `most` elements is one row, and a longer one has rows
 /// of up to 16 elements.
-pub(super) fn row_length(map: &IndexMap, most: u64) -> u64 {
+fn row_length(map: &IndexMap, most: u64) -> u64 {
     let digits = map.components().iter().flat_map(|component| component.chain.digits());
     let fitting = |stride: &u64| (2..=most).contains(stride);
     let strides = digits.map(|digit| digit.stride).filter(fitting).max();

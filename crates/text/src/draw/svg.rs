@@ -5,8 +5,9 @@ use core::fmt::Write;
 use tensor_layout::checked::Exact;
 use tensor_layout::plan::counted;
 
-use super::picture::{Panel, Picture, Spot};
+use super::panels::Panel;
 use super::text::begins_tile;
+use super::{Cell, Picture};
 
 /// The colours of fill, border and text for the cells of each group. People who are colour-blind can tell the
 /// light colours apart too.
@@ -77,8 +78,8 @@ impl Picture {
         page.text(left, y, "caption", &self.caption);
         page.wide(left + self.caption.chars().count() * CAPTION_CHARACTER);
         y += 22;
-        page.text(left, y, "note", self.summary());
-        page.wide(left + self.summary().chars().count() * DIGIT);
+        page.text(left, y, "note", &self.summary);
+        page.wide(left + self.summary.chars().count() * DIGIT);
         y += 12;
         self.draw_legend(&mut page, y);
         y += 44;
@@ -88,7 +89,7 @@ impl Picture {
         page.heading(y, "The memory: element and byte of each row; a cell has the index of its element");
         y += 14;
         y = self.draw_memory(&mut page, y);
-        page.finish(y + MARGIN, &self.caption, self.summary())
+        page.finish(y + MARGIN, &self.caption, &self.summary)
     }
 
     /// Draws the legend, which says what colours, hatching and signs mean.
@@ -192,18 +193,12 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
         if panel.has_rows && number < panel.logical_rows {
             page.text(left + NAMES - 8, cell_top + 18, "name end", &(number + panel.first.0).to_string());
         }
-        for (column, spot) in row.iter().enumerate() {
+        for (column, cell) in row.iter().enumerate() {
             let at = (left + NAMES + start_of(column, width, panel.tile.1), cell_top);
-            match *spot {
-                Spot::Element { offset, colour } => {
-                    let data = format!("data-index=\"{}\" data-offset=\"{offset}\"", panel.index(number, column));
-                    page.cell(at, width, Some(colour), &offset.to_string(), &data);
-                }
-                Spot::Padding { offset } => {
-                    page.cell(at, width, None, &offset.to_string(), &format!("data-offset=\"{offset}\""));
-                }
-                Spot::Nothing => {}
-            }
+            let Some(Cell { offset, index, colour }) = cell else { continue };
+            let index = index.as_ref().map(|index| format!("data-index=\"{index}\" "));
+            let data = format!("{}data-offset=\"{offset}\"", index.as_deref().unwrap_or(""));
+            page.cell(at, width, index.map(|_| *colour), &offset.to_string(), &data);
         }
         bottom = cell_top + CELL_HEIGHT;
     }

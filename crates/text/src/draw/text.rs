@@ -2,9 +2,11 @@
 
 use core::fmt;
 
-use super::picture::{Panel, Picture, ROW_CHARACTERS, Spot};
 use tensor_layout::checked::{self, Exact};
 use tensor_layout::plan::counted;
+
+use super::panels::Panel;
+use super::{Cell, Picture, ROW_CHARACTERS};
 
 /// The most columns side by side where 16 would pass the end of a line.
 const MOST_OF_LONG_ROWS: usize = 8;
@@ -19,13 +21,13 @@ impl fmt::Display for Picture {
     /// In the tensor, the offsets of padding are in parentheses. In the memory, padding is two dots. Bars
     /// separate tiles.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
-        let spots = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten());
-        let has_padding = spots.into_iter().any(|spot| matches!(spot, Spot::Padding { .. }));
+        let mut lines = vec![self.caption.clone(), self.summary.clone(), String::new()];
+        let mut cells = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten().flatten());
+        let has_padding = cells.any(|cell| cell.index.is_none());
         let key = if has_padding { ", and padding in parentheses" } else { "" };
         lines.push(format!("the tensor: where each element is stored{key}"));
         let columns = self.panels.iter().map(|panel| panel.first.1.plus(panel.columns)).max().unwrap_or(0);
-        let width = decimal_width(self.last_offset()).plus(if has_padding { 2 } else { 0 });
+        let width = self.last_offset().to_string().len().plus(if has_padding { 2 } else { 0 });
         let width = width.max(columns.saturating_sub(1).to_string().len());
         for panel in self.panels.iter().flat_map(|panel| narrow(panel, width)) {
             lines.push(String::new());
@@ -52,7 +54,7 @@ impl Picture {
         let labels: Vec<&str> = labels.collect();
         let byte_width = self.byte_name(labels.len().saturating_sub(1)).len().max(3);
         let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-        let name = decimal_width(self.last_offset()).max(3);
+        let name = self.last_offset().to_string().len().max(3);
         let mut lines = Vec::new();
         for (range, is_folded) in self.memory_rows() {
             let start = range.start;
@@ -83,42 +85,36 @@ pub(super) fn begins_tile(position: usize, tile: usize) -> bool {
     tile > 1 && position > 0 && position.checked_rem(tile) == Some(0)
 }
 
-/// Returns the matrix in parts of at most 8 columns, of whole tiles if they fit, if its rows are too long.
+/// Returns the matrix in parts of at most 8 columns if its rows are too long.
 fn narrow(panel: &Panel, width: usize) -> Vec<Panel> {
     let all = panel.rows.first().map_or(0, Vec::len);
     let bars = (1..all).filter(|&column| begins_tile(column, panel.tile.1)).count();
-    if checked::count(all.times(width.plus(1)).plus(bars.times(2)).plus(6)) <= ROW_CHARACTERS {
-        return vec![panel.clone()];
-    }
-    let tiles = MOST_OF_LONG_ROWS.checked_div(panel.tile.1).unwrap_or(0).times(panel.tile.1);
-    let step = if tiles > 0 { tiles } else { MOST_OF_LONG_ROWS };
-    (0..all).step_by(step).map(|start| panel.columns(start..start.plus(step).min(all))).collect()
+    let characters = all.times(width.plus(1)).plus(bars.times(2)).plus(6);
+    let fits = checked::count(characters) <= ROW_CHARACTERS;
+    if fits { vec![panel.clone()] } else { panel.bands(MOST_OF_LONG_ROWS) }
 }
 
 fn panel_lines(panel: &Panel, width: usize) -> Vec<String> {
-    let cells = |row: &[String]| {
+    let cells = |row: Vec<String>, bar: &str| {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            if begins_tile(column, panel.tile.1) {
-                line.push_str(" │");
-            }
+            line.push_str(if begins_tile(column, panel.tile.1) { bar } else { "" });
             line.push_str(&format!(" {cell:>width$}"));
         }
         line.trim_end().to_owned()
     };
-    let all = panel.rows.first().map_or(0, Vec::len);
-    let named = |number: usize, first: usize| number.plus(first).to_string();
-    let names = (0..all).map(|c| if c < panel.columns { named(c, panel.first.1) } else { String::new() });
-    let names: Vec<String> = names.collect();
+    let name = |number: usize, first: usize, is_named: bool| {
+        if is_named { number.plus(first).to_string() } else { String::new() }
+    };
     let mut lines = Vec::new();
     if panel.has_columns {
-        lines.push(format!("      {}", cells(&names).replace('│', " ")).trim_end().to_owned());
+        let all = panel.rows.first().map_or(0, Vec::len);
+        let names = (0..all).map(|column| name(column, panel.first.1, column < panel.columns)).collect();
+        lines.push(format!("      {}", cells(names, "  ")).trim_end().to_owned());
     }
     for (number, row) in panel.rows.iter().enumerate() {
-        let name =
-            if panel.has_rows && number < panel.logical_rows { named(number, panel.first.0) } else { String::new() };
-        let row: Vec<String> = row.iter().map(spot).collect();
-        let line = format!("{name:>4} │{}", cells(&row));
+        let name = name(number, panel.first.0, panel.has_rows && number < panel.logical_rows);
+        let line = format!("{name:>4} │{}", cells(row.iter().map(label).collect(), " │"));
         if begins_tile(number, panel.tile.0) {
             let rule: String = line.chars().skip(6).map(|c| if c == '│' { '┼' } else { '─' }).collect();
             lines.push(format!("     ├{rule}"));
@@ -128,14 +124,10 @@ fn panel_lines(panel: &Panel, width: usize) -> Vec<String> {
     lines
 }
 
-fn spot(spot: &Spot) -> String {
-    match spot {
-        Spot::Element { offset, .. } => offset.to_string(),
-        Spot::Padding { offset } => format!("({offset})"),
-        Spot::Nothing => String::new(),
+fn label(cell: &Option<Cell>) -> String {
+    match cell {
+        Some(Cell { offset, index: Some(_), .. }) => offset.to_string(),
+        Some(Cell { offset, .. }) => format!("({offset})"),
+        None => String::new(),
     }
-}
-
-fn decimal_width(last: u64) -> usize {
-    last.to_string().len()
 }

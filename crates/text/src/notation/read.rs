@@ -61,7 +61,8 @@ pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     cursor.move_to(start);
     let rest = cursor.rest();
     refuse_without_layout(rest)?;
-    let (notation, (layout, reversed)) = if let Some(form) = fields::form(rest) {
+    let form = fields::form(rest).filter(|form| data_type.is_none() || form.notation != Notation::Directml);
+    let (notation, (layout, reversed)) = if let Some(form) = form {
         (form.notation, form.read(&mut cursor, data_type)?)
     } else if cursor.eat("memref<") {
         (Notation::Mlir, printed::memref(&mut cursor)?)
