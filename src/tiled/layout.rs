@@ -197,7 +197,12 @@ impl Layout {
         }
     }
 
-    pub(crate) fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
+    /// Returns this layout with the dimensions in another order, the fastest dimension first.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`new`](Self::new).
+    pub fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
         checked::check_permutation("minor_to_major", minor_to_major, minor_to_major.len())?;
         Ok(Layout { minor_to_major: SmallVec::from_slice(minor_to_major), ..self })
     }

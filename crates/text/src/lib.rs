@@ -28,13 +28,15 @@ pub mod draw;
 pub mod kv;
 pub mod named;
 mod notation;
+mod numbers;
 mod scaled;
 mod spell;
 pub mod texture;
 
 pub use notation::{
     Line, Notated, Notation, ViewStep, axis_orders, lacks_type, lines, numpy_dtype, offset_steps, onednn_size_in_bytes,
-    read_list, read_signed, text, text_in, with_tag,
+    read_signed, text, text_in, with_tag,
 };
+pub use numbers::read_list;
 pub use scaled::Scaled;
 pub use spell::{Raised, raise, spell, spell_view};

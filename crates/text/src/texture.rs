@@ -41,14 +41,6 @@ use tensor_layout::plan::Code;
 use tensor_layout::upload::read_size;
 
 /// The rules of an API that copies between a buffer and a texture: a row of the table of this module.
-///
-/// ```
-/// use tensor_layout_text::texture::{Texture, TextureApi};
-///
-/// let webgpu: TextureApi = "webgpu".parse()?;
-/// assert_eq!(Texture::new("rgba8unorm".parse::<tensor_layout_text::texture::Format>()?.planes, 10, 10).in_buffer(webgpu)?.total_bytes, 9 * 256 + 40);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TextureApi {
     name: &'static str,
@@ -68,17 +60,25 @@ pub struct TextureApi {
     max_buffer: u64,
 }
 
-/// Name, rows, begin, the two for planar formats, depth, whole blocks.
-type ApiRow = (&'static str, u64, u64, (u64, u64), u64, bool);
+impl TextureApi {
+    const fn new(name: &'static str, [rows, begin]: [u64; 2], planar: (u64, u64), depth: u64) -> TextureApi {
+        let (whole_blocks, max) = (false, u64::MAX);
+        TextureApi { name, rows, begin, planar, depth, whole_blocks, row_length: 0, max_side: max, max_buffer: max }
+    }
 
-const APIS: [ApiRow; 7] = [
-    ("webgpu", 256, 0, (256, 0), 4, true),
-    ("webgpu-write", 1, 1, (1, 1), 1, true),
-    ("d3d12", 256, 512, (256, 512), 1, true),
-    ("d3d12-unrestricted", 1, 0, (256, 512), 1, true),
-    ("vulkan", 1, 0, (1, 0), 4, false),
-    ("metal", 1, 0, (1, 0), 1, false),
-    ("metal-linear", 256, 256, (256, 256), 1, false),
+    const fn of_whole_blocks(self) -> TextureApi {
+        TextureApi { whole_blocks: true, ..self }
+    }
+}
+
+const APIS: [TextureApi; 7] = [
+    TextureApi::new("webgpu", [256, 0], (256, 0), 4).of_whole_blocks(),
+    TextureApi::new("webgpu-write", [1, 1], (1, 1), 1).of_whole_blocks(),
+    TextureApi::new("d3d12", [256, 512], (256, 512), 1).of_whole_blocks(),
+    TextureApi::new("d3d12-unrestricted", [1, 0], (256, 512), 1).of_whole_blocks(),
+    TextureApi::new("vulkan", [1, 0], (1, 0), 4),
+    TextureApi::new("metal", [1, 0], (1, 0), 1),
+    TextureApi::new("metal-linear", [256, 256], (256, 256), 1),
 ];
 
 /// The limits of a device that can be set by name: their names here and in APIs, and what they change.
@@ -121,15 +121,6 @@ pub struct Texture {
 }
 
 /// The position of one subresource in the buffer. Offsets and pitches are in bytes.
-///
-/// ```
-/// use tensor_layout_text::texture::{Subresource, Texture, TexturePlane};
-///
-/// let copy = Texture::new(vec![TexturePlane::texels(1)], 100, 3).in_buffer("d3d12".parse()?)?;
-/// let only: Subresource = copy.subresources[0];
-/// assert_eq!((only.row_bytes, only.row_pitch, only.size_in_bytes()), (100, 256, 2 * 256 + 100));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Subresource {
@@ -168,15 +159,6 @@ impl Subresource {
 }
 
 /// The offsets of a texture's subresources in a buffer, and the rules for them, from [`Texture::in_buffer`].
-///
-/// ```
-/// use tensor_layout_text::texture::{Texture, TextureCopy, TexturePlane};
-///
-/// let texture = Texture::new(vec![TexturePlane::texels(1)], 100, 3);
-/// let copy: TextureCopy = texture.in_buffer("d3d12".parse()?)?;
-/// assert_eq!((copy.total_bytes, copy.offset_multiple, copy.row_multiple), (612, 512, 256));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextureCopy {
@@ -231,15 +213,10 @@ impl Texture {
                 let of_plane = |texels: u64| side(texels).div_ceil(plane.divisor);
                 let (width, height, images) = (of_plane(self.width), of_plane(self.height), side(self.depth));
                 let (columns, rows) = (width.div_ceil(plane.block_width), height.div_ceil(plane.block_height));
-                let (extent, copied) = (
-                    [width, height, images],
-                    match api.whole_blocks {
-                        true => {
-                            [columns.saturating_mul(plane.block_width), rows.saturating_mul(plane.block_height), images]
-                        }
-                        false => [width, height, images],
-                    },
-                );
+                let extent = [width, height, images];
+                let blocks =
+                    [columns.saturating_mul(plane.block_width), rows.saturating_mul(plane.block_height), images];
+                let copied = if api.whole_blocks { blocks } else { extent };
                 let row_bytes = checked::mul(columns, plane.block_bytes, BYTES)?;
                 let least = match api.row_length {
                     0 => 0,
@@ -278,23 +255,21 @@ impl Texture {
         let within = |what, value: u64, max: u64| {
             if value >= 1 && value <= max { Ok(()) } else { Err(Error::out_of_limits(what, value, 1, max)) }
         };
-        within("the number of planes of a texture", checked::count(self.planes.len()), 4)?;
+        let planes = checked::count(self.planes.len());
+        let largest = self.width.max(self.height).max(self.depth);
+        let most_levels = u64::from(u64::BITS.saturating_sub(largest.leading_zeros()));
+        within("the number of planes of a texture", planes, 4)?;
         within("the width of a texture", self.width, u64::MAX)?;
         within("the height of a texture", self.height, u64::MAX)?;
         within("the depth of a texture", self.depth, u64::MAX)?;
         within("the number of layers of a texture", self.layers, if self.depth > 1 { 1 } else { MOST_SUBRESOURCES })?;
-        let largest = self.width.max(self.height).max(self.depth);
-        within(
-            "the number of mip levels of a texture",
-            self.mip_levels,
-            u64::from(u64::BITS.saturating_sub(largest.leading_zeros())),
-        )?;
+        within("the number of mip levels of a texture", self.mip_levels, most_levels)?;
         for (axis, side) in [(0, self.width), (1, self.height), (2, self.depth)] {
             if side > api.max_side {
                 return Err(Code::SizeLimit.at(axis, side, api.max_side));
             }
         }
-        let count = self.layers.saturating_mul(self.mip_levels).saturating_mul(checked::count(self.planes.len()));
+        let count = self.layers.saturating_mul(self.mip_levels).saturating_mul(planes);
         within("the number of subresources of a texture", count, MOST_SUBRESOURCES)?;
         for plane in &self.planes {
             within("the bytes of a texel block", plane.block_bytes, 64)?;
@@ -325,14 +300,6 @@ impl TextureApi {
     /// # Errors
     ///
     /// `unknown_limits` for another name. `parse` if the value is no number.
-    ///
-    /// ```
-    /// use tensor_layout_text::texture::{Texture, TextureApi, TexturePlane};
-    ///
-    /// let metal = "metal-linear".parse::<TextureApi>()?.with("row_multiple", "16")?;
-    /// assert_eq!(Texture::new(vec![TexturePlane::texels(1)], 100, 2).in_buffer(metal)?.subresources[0].row_pitch, 112);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn with(mut self, field: &str, value: &str) -> Result<TextureApi, Error> {
         let Some((_, set)) = LIMITS.iter().find(|(names, _)| names.contains(&field)) else {
             let names: Vec<&str> = LIMITS.iter().flat_map(|(names, _)| names.iter().copied()).collect();
@@ -344,7 +311,6 @@ impl TextureApi {
     }
 }
 
-/// The least common multiple of two small numbers.
 fn common(a: u64, b: u64) -> u64 {
     a.checked_div(checked::gcd(a, b)).unwrap_or(1).saturating_mul(b)
 }
@@ -377,13 +343,12 @@ impl FromStr for TextureApi {
             Some(length) => ("vulkan", length.parse().ok()),
             None => (text, Some(0)),
         };
-        let row = APIS.iter().find(|row| row.0 == known).zip(length);
-        let (&(name, rows, begin, planar, depth, whole_blocks), row_length) = row.ok_or_else(|| {
-            let names = APIS.map(|row| row.0).join(", ");
+        let row = APIS.iter().find(|row| row.name == known).zip(length);
+        let (&row, row_length) = row.ok_or_else(|| {
+            let names = APIS.map(|row| row.name).join(", ");
             let reason = format!("copies no textures: expected {names}, or vulkan:ROW_LENGTH in texels");
             Code::UnknownTextureApi.because(text.to_owned(), reason)
         })?;
-        let (max_side, max_buffer) = (u64::MAX, u64::MAX);
-        Ok(TextureApi { name, rows, begin, planar, depth, whole_blocks, row_length, max_side, max_buffer })
+        Ok(TextureApi { row_length, ..row })
     }
 }

@@ -26,33 +26,9 @@ use tensor_layout::checked::{self, Exact};
 use tensor_layout::plan::counted;
 use tensor_layout::{Error, IndexMap};
 
-use panels::{Extent, Panel, colour, extents, panels, window};
+pub use panels::{MAX_COLUMNS, MAX_ELEMENTS};
 
-/// The most elements, logical or physical, that a whole picture shows. Of a larger layout only a part can be
-/// drawn ([`Picture::corner`]).
-///
-/// ```
-/// use tensor_layout_text::draw::{Picture, MAX_COLUMNS, MAX_ELEMENTS};
-/// use tensor_layout::{ArrayShape, ToIndexMap};
-///
-/// let draw = |text: &str| Picture::new(&text.parse::<ArrayShape>()?.to_index_map()?, text);
-/// let picture = draw("f32[3,5]{1,0:T(2,2)}")?;
-/// assert!(picture.to_string().contains("15 elements, 24 physical: 9 of them are padding"));
-/// assert!(picture.to_svg().starts_with("<svg"));
-/// assert_eq!((MAX_ELEMENTS, MAX_COLUMNS), (1024, 64));
-/// assert_eq!(draw("f32[64,64]").unwrap_err().code(), "out_of_limits");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub const MAX_ELEMENTS: u64 = 1024;
-
-/// The most columns that a whole picture shows. A column is an index of the last dimension.
-pub const MAX_COLUMNS: u64 = 64;
-
-/// The part that is shown of a layout too large for a whole picture: how many indices of each of the last two
-/// dimensions, how many matrices of the last two dimensions, and how many physical elements.
-const CORNER: u64 = 16;
-const CORNER_MATRICES: u64 = 4;
-const CORNER_PLACES: u64 = 256;
+use panels::{CORNER_PLACES, Cell, Extent, Panel, colour, count, extents, panels, window};
 
 /// The most cells in one row of the picture of the memory, and the most characters of such a row.
 const ROW: u64 = 16;
@@ -70,7 +46,6 @@ pub struct Picture {
     row: usize,
     /// After every `tile` cells, the picture of the memory has a gap; 0 means no gaps.
     tile: usize,
-    /// The size of an element, in bits.
     bits: u64,
     /// Whether elements share an offset because an axis has stride 0.
     has_broadcast: bool,
@@ -80,19 +55,9 @@ pub struct Picture {
 
 /// The part of a layout that a picture shows.
 struct Corner {
-    /// What is shown of each dimension.
     extents: Vec<Extent>,
     /// The range of offsets that the picture of the memory shows, in elements.
     places: Range<u64>,
-}
-
-/// A cell of a picture.
-#[derive(Debug, Clone)]
-struct Cell {
-    offset: u64,
-    /// The index of the element, as text. `None` if padding is here.
-    index: Option<String>,
-    colour: usize,
 }
 
 impl Picture {
@@ -103,16 +68,6 @@ impl Picture {
     /// `out_of_limits` if there are more than [`MAX_ELEMENTS`] elements, logical or physical, or more
     /// than [`MAX_COLUMNS`] columns. `undecided` if the index at an offset takes too long to find,
     /// because strides do not nest.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, ToIndexMap};
-    /// use tensor_layout_text::draw::Picture;
-    ///
-    /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
-    /// let picture = Picture::new(&desc.to_index_map()?, "two rows of three")?;
-    /// assert!(picture.to_string().contains("6 elements, 8 physical: 2 of them are padding"));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
         fits(map)?;
         // The memory before the base offset is left out, because it belongs to other tensors.
@@ -148,16 +103,6 @@ impl Picture {
     /// # Errors
     ///
     /// The errors of [`IndexMap::offset`] for the index, and `undecided`.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    /// use tensor_layout_text::draw::Picture;
-    ///
-    /// let large: ArrayShape = "f32[100000,100000]{1,0:T(8,128)}".parse()?;
-    /// let text = Picture::around(&large.to_index_map()?, &large.to_string(), &[500, 70000])?.to_string();
-    /// assert!(text.contains("shown: [496:512,70000:70016]"));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn around(map: &IndexMap, caption: &str, index: &[u64]) -> Result<Picture, Error> {
         if fits(map).is_ok() {
             return Picture::new(map, caption);
@@ -204,7 +149,6 @@ impl Picture {
         })
     }
 
-    /// Returns the offset of a cell of `memory` in the buffer, in elements.
     fn offset_of(&self, place: usize) -> u64 {
         self.start.plus(checked::count(place))
     }
@@ -248,7 +192,6 @@ impl Picture {
         rows
     }
 
-    /// Returns the largest offset that is shown, in elements.
     fn last_offset(&self) -> u64 {
         let cells = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten().flatten());
         let in_panels = cells.map(|cell| cell.offset).max().unwrap_or(0);
@@ -256,7 +199,6 @@ impl Picture {
     }
 }
 
-/// Returns an error if a layout is too large for a whole picture.
 fn fits(map: &IndexMap) -> Result<(), Error> {
     let limit = |what, value, max| match value {
         value if value > max => Err(Error::out_of_limits(what, value, 0, max)),
@@ -287,11 +229,6 @@ fn summary(map: &IndexMap, memory: &[Cell]) -> String {
         1 => format!("{elements}, {physical} physical: 1 of them is padding"),
         padding => format!("{elements}, {physical} physical: {padding} of them are padding"),
     }
-}
-
-/// Converts a number to `usize`. It fits, because pictures are small.
-fn count(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// Returns for each axis whether all its indices have the same offset.

@@ -7,12 +7,32 @@ use tensor_layout::checked::Exact;
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan::Component;
 
-use crate::notation::numbers::joined;
+use crate::numbers::joined;
 
-use super::{CORNER, CORNER_MATRICES, Cell, MAX_ELEMENTS, count};
+/// The most elements, logical or physical, that a whole picture shows. Of a larger layout only a part can be
+/// drawn ([`Picture::corner`](super::Picture::corner)).
+pub const MAX_ELEMENTS: u64 = 1024;
+
+/// The most columns that a whole picture shows. A column is an index of the last dimension.
+pub const MAX_COLUMNS: u64 = 64;
+
+/// The part that is shown of a layout too large for a whole picture: how many indices of each of the last two
+/// dimensions, how many matrices of the last two dimensions, and how many physical elements.
+const CORNER: u64 = 16;
+const CORNER_MATRICES: u64 = 4;
+pub(super) const CORNER_PLACES: u64 = 256;
 
 /// The most columns of a matrix that are drawn side by side. Further columns are drawn below them.
 const BAND: usize = 16;
+
+/// A cell of a picture.
+#[derive(Debug, Clone)]
+pub(super) struct Cell {
+    pub(super) offset: u64,
+    /// The index of the element, as text. `None` if padding is here.
+    pub(super) index: Option<String>,
+    pub(super) colour: usize,
+}
 
 /// One dimension of the tensor, as a picture shows it.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +77,6 @@ fn room(map: &IndexMap, stride: u64) -> Option<u64> {
     (!shared && next.is_multiple_of(stride)).then(|| next.checked_div(stride)).flatten()
 }
 
-/// Returns the extents of the part that is shown around an index.
 pub(super) fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
     let leading = extents.len().saturating_sub(2);
     let mut matrices = CORNER_MATRICES;
@@ -182,7 +201,7 @@ pub(super) fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, E
             title: matrix.clone(),
             matrix,
             first: (count(row.start), count(column.start)),
-            columns: count(column.size),
+            columns: count(column.size).min(rows.first().map_or(0, Vec::len)),
             rows,
             logical_rows: count(row.size),
             tile: (count(row.tile), count(column.tile)),
@@ -194,7 +213,6 @@ pub(super) fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, E
     Ok(panels)
 }
 
-/// Returns the offset that an index past the sizes would have, if padding is there.
 fn padding(map: &IndexMap, index: &[u64]) -> Option<u64> {
     let mut offset = map.base();
     for (dim, &i) in index.iter().enumerate() {
@@ -217,4 +235,9 @@ pub(super) fn colour(sizes: &[u64], index: &[u64]) -> usize {
     let panels: u64 = sizes.iter().rev().skip(2).product();
     let dims = if panels > 1 { sizes.len().minus(2) } else { sizes.len().saturating_sub(1) };
     count(number(dims))
+}
+
+/// Converts a number to `usize`. It fits, because pictures are small.
+pub(super) fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }

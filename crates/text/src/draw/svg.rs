@@ -9,30 +9,9 @@ use super::panels::Panel;
 use super::text::begins_tile;
 use super::{Cell, Picture};
 
-/// The colours of fill, border and text for the cells of each group. People who are colour-blind can tell the
-/// light colours apart too.
-const COLOURS: [(&str, &str, &str); 8] = [
-    ("#cfe3f7", "#7fb0de", "#163f66"),
-    ("#fde2b8", "#e3b05c", "#6b4300"),
-    ("#d4ecd0", "#8cc484", "#1f5418"),
-    ("#f7d2dc", "#e095aa", "#701f38"),
-    ("#e2d8f3", "#b09bd8", "#402a6b"),
-    ("#f5efb5", "#cfc256", "#564d00"),
-    ("#c9ece9", "#78c0b9", "#0d514b"),
-    ("#e6ddd3", "#b8a48e", "#4f3a22"),
-];
-
-/// The colours of fill, border and text for the cells of each group, on a dark page.
-const DARK_COLOURS: [(&str, &str, &str); 8] = [
-    ("#1d3a57", "#3f74a8", "#cfe3f7"),
-    ("#4d3810", "#96702a", "#fde2b8"),
-    ("#1f4119", "#4b8343", "#d4ecd0"),
-    ("#55202f", "#a2526a", "#f7d2dc"),
-    ("#35274f", "#72599f", "#e2d8f3"),
-    ("#47410a", "#8f862f", "#f5efb5"),
-    ("#134543", "#3f8680", "#c9ece9"),
-    ("#40342a", "#7d6a56", "#e6ddd3"),
-];
+/// How many groups of cells have a colour of their own, `.c0` and so on in style.css. People who are
+/// colour-blind can tell the light colours apart too.
+const GROUPS: usize = 8;
 
 const MARGIN: usize = 28;
 const CELL_HEIGHT: usize = 28;
@@ -92,7 +71,6 @@ impl Picture {
         page.finish(y + MARGIN, &self.caption, &self.summary)
     }
 
-    /// Draws the legend, which says what colours, hatching and signs mean.
     fn draw_legend(&self, page: &mut Page, top: usize) {
         let group = if self.panels.len() > 1 { "one colour: a matrix" } else { "one colour: a row" };
         let has_padding = self.memory.iter().any(|cell| cell.index.is_none());
@@ -205,7 +183,6 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
     bottom
 }
 
-/// The document while it is drawn.
 #[derive(Default)]
 struct Page {
     body: String,
@@ -235,7 +212,7 @@ impl Page {
     /// Draws a cell with a label and with `data-` attributes for scripts. A cell without a colour is padding.
     fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str, data: &str) {
         let class = match colour {
-            Some(colour) => format!("c{}", colour.modulo(COLOURS.len())),
+            Some(colour) => format!("c{}", colour.modulo(GROUPS)),
             None => "p".to_owned(),
         };
         self.push(format_args!(
@@ -250,33 +227,17 @@ impl Page {
 
     fn finish(self, height: usize, title: &str, summary: &str) -> String {
         let width = self.width + MARGIN;
-        let groups = |colours: &[(&str, &str, &str)]| {
-            let mut style = String::new();
-            for (number, (fill, border, ink)) in colours.iter().enumerate() {
-                let _ = writeln!(style, ".c{number} rect{{fill:{fill};stroke:{border}}}.c{number} text{{fill:{ink}}}");
-            }
-            style
-        };
-        let (style, dark) = (groups(&COLOURS), groups(&DARK_COLOURS));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>{}. Above, each element of the tensor with its offset in memory; below, \
-             each physical element with its index.</desc>\n<style>\n\
-             text{{font:13px ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#8a919c}}\n\
-             .caption{{font-size:18px;font-weight:bold;fill:#1c2430}}\n\
-             .note,.heading{{font-family:system-ui,\"DejaVu Sans\",\"Segoe UI\",Helvetica,Arial,sans-serif;fill:#4a5361}}\n\
-             .heading{{font-weight:bold}}\n.title{{fill:#4a5361;font-weight:bold}}\n.name,.byte{{font-size:12px}}.byte{{font-style:italic}}.page{{fill:#ffffff}}\n\
-             .middle,g text{{text-anchor:middle}}\n.end{{text-anchor:end}}\n\
-             .p rect{{fill:url(#hatch);stroke:#c4c9d1;stroke-dasharray:3 2}}.p text{{fill:#a3aab5}}.h1{{fill:#f6f7f9}}.h2{{fill:#e3e6eb}}\n{style}\
-             @media(prefers-color-scheme:dark){{.page{{fill:#14181e}}text{{fill:#9aa6b5}}.caption{{fill:#e6eaf0}}\
-             .note,.heading,.title{{fill:#b7c1cd}}.h1{{fill:#232a34}}.h2{{fill:#333c49}}.p rect{{stroke:#4a5563}}\
-             .p text{{fill:#7d8997}}\n{dark}}}\n</style>\n\
+             each physical element with its index.</desc>\n<style>\n{}</style>\n\
              <defs><pattern id=\"hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" \
              patternTransform=\"rotate(45)\"><rect class=\"h1\" width=\"7\" height=\"7\"/>\
              <rect class=\"h2\" width=\"2\" height=\"7\"/></pattern></defs>\n\
              <rect width=\"{width}\" height=\"{height}\" rx=\"10\" class=\"page\"/>\n{}</svg>\n",
             escape(title),
             escape(summary),
+            include_str!("style.css"),
             self.body
         )
     }

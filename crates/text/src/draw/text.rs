@@ -5,8 +5,8 @@ use core::fmt;
 use tensor_layout::checked::{self, Exact};
 use tensor_layout::plan::counted;
 
-use super::panels::Panel;
-use super::{Cell, Picture, ROW_CHARACTERS};
+use super::panels::{Cell, Panel};
+use super::{Picture, ROW_CHARACTERS};
 
 /// The most columns side by side where 16 would pass the end of a line.
 const MOST_OF_LONG_ROWS: usize = 8;

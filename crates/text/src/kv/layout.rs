@@ -10,6 +10,7 @@ use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::strided::Slice;
 
 use crate::named::LayoutPart;
+use crate::numbers::joined;
 
 pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::not_expressible("KV cache", reason.into())
@@ -19,7 +20,6 @@ pub(super) fn refused(reason: impl Into<String>) -> Error {
 pub(super) struct Field<'t> {
     pub(super) name: &'t str,
     pub(super) column: usize,
-    /// The size of the whole axis.
     size: u64,
     /// The indices that belong to the cache.
     part: Option<(u64, u64)>,
@@ -71,15 +71,13 @@ impl fmt::Display for Field<'_> {
         if let Some((start, end)) = self.part {
             write!(f, "{start}:{end}/")?;
         } else if !self.table.is_empty() {
-            let table: Vec<String> = self.table.iter().map(u64::to_string).collect();
-            write!(f, "[{}]/", table.join(","))?;
+            write!(f, "[{}]/", joined(&self.table))?;
         }
         write!(f, "{}", self.size)?;
         self.bytes.map_or(Ok(()), |bytes| write!(f, "@{bytes}"))
     }
 }
 
-/// A text that was read, before its layout is computed.
 pub(super) struct Written<'t> {
     pub(super) data_type: DataType,
     pub(super) name: &'t str,
@@ -102,42 +100,40 @@ impl Written<'_> {
         self.field(name).map(|field| field.size)
     }
 
-    /// Returns the canonical text, the logical axes and the parts of the cache.
     pub(super) fn cache(self) -> Result<(String, String, Vec<LayoutPart>), Error> {
         let digits = self.digits()?;
         let (strides, elements) = self.strides(&digits)?;
         let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
         let (tokens, is_content) = (self.field("T"), has('C') || has('2'));
-        let axes = "LBTHNCD".chars().filter(|&axis| match axis {
-            'B' | 'N' => tokens.is_none() && has(axis),
-            'T' => tokens.is_some(),
-            'C' => is_content,
-            'D' => !is_content,
-            _ => has(axis),
-        });
-        let axes: String = axes.collect();
+        let logical = |letter: char| match letter {
+            'B' | 'N' if tokens.is_some() => 'T',
+            '2' | 'C' | 'D' => {
+                if is_content {
+                    'C'
+                } else {
+                    'D'
+                }
+            }
+            _ => letter,
+        };
         let of = |axis: char| {
-            let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| match axis {
-                'T' => "BN".contains(*letter),
-                'C' => "C2D".contains(*letter),
-                _ => *letter == axis,
-            });
+            let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| logical(*letter) == axis);
             own.map(|(&(_, size), &stride)| Mode::new(size, stride)).collect::<Vec<_>>()
         };
+        let axes: String = "LBTHNCD".chars().filter(|&axis| !of(axis).is_empty()).collect();
         let dimensions: Vec<Vec<Mode>> = axes.chars().map(of).collect();
         let whole = IndexMap::from_digits(self.data_type, self.data_type.bits(), &dimensions)?;
         let whole = if whole.element_count() > 0 { whole.in_buffer_of(elements, false)? } else { whole };
-        let mut ranges = Vec::new();
-        for axis in axes.chars() {
-            let field = self.axis(if axis == 'C' && has('2') { '2' } else { axis });
-            let scale = if axis == 'C' && has('2') { self.size("D").unwrap_or(1) } else { 1 };
-            ranges.push(match field.and_then(|field| field.part) {
-                Some((start, end)) => {
-                    (checked::mul(start, scale, ELEMENTS)?..checked::mul(end, scale, ELEMENTS)?).into()
-                }
-                None => Slice::ALL,
-            });
-        }
+        let range = |axis: char| {
+            let (name, scale) = if axis == 'C' && has('2') { ('2', self.size("D").unwrap_or(1)) } else { (axis, 1) };
+            match self.axis(name).and_then(|field| field.part) {
+                Some((start, end)) => Ok::<Slice, Error>(
+                    (checked::mul(start, scale, ELEMENTS)?..checked::mul(end, scale, ELEMENTS)?).into(),
+                ),
+                None => Ok(Slice::ALL),
+            }
+        };
+        let mut ranges = axes.chars().map(range).collect::<Result<Vec<_>, _>>()?;
         let is_whole = ranges.iter().all(|range| *range == Slice::ALL);
         let place = axes.find(['B', 'T']).unwrap_or(0);
         if let (Some(tokens), Some(range)) = (tokens, ranges.get_mut(place))
@@ -162,12 +158,12 @@ impl Written<'_> {
             let count = checked::mul(checked::count(run.len()), tokens_of_block, ELEMENTS)?;
             let next = checked::add(done, count, ELEMENTS)?.min(end);
             let last = checked::add(first, next.saturating_sub(done), ELEMENTS)?;
-            let (mut slices, mut own) = (all.clone(), ranges.clone());
-            if let (Some(slice), Some(range)) = (slices.get_mut(place), own.get_mut(place)) {
+            let mut slices = all.clone();
+            if let (Some(slice), Some(range)) = (slices.get_mut(place), ranges.get_mut(place)) {
                 (*slice, *range) = ((done..next).into(), (first..last).into());
             }
             if next > done {
-                parts.push(LayoutPart { slices, map: whole.slice(&own)? });
+                parts.push(LayoutPart { slices, map: whole.slice(&ranges)? });
             }
             done = next;
         }
@@ -242,7 +238,6 @@ impl Written<'_> {
         Ok(digits)
     }
 
-    /// Returns the stride of each digit and the size of the buffer, in elements.
     fn strides(&self, digits: &[(char, u64)]) -> Result<(Vec<u64>, u64), Error> {
         let bits = u64::from(self.data_type.bits());
         let elements = |bytes: u64, of: &str| {

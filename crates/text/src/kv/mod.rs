@@ -62,20 +62,13 @@ use tensor_layout::element::{DataType, Naming};
 use tensor_layout::plan::Besides;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
-use crate::named::LayoutPart;
+use crate::named::{LayoutPart, TableRow, nearest, sections};
 
 use layout::{Field, Written, refused};
 pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
 
 /// A row of the table of orders, `crates/text/src/kv/orders.txt`.
-///
-/// ```
-/// use tensor_layout_text::kv;
-///
-/// let row = kv::orders().iter().find(|row| row.name == "kvbm.Universal").unwrap();
-/// assert_eq!((row.letters, row.bits), ("HL2ND", "16 32 64"));
-/// ```
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Order {
@@ -100,21 +93,11 @@ pub struct Order {
 pub fn orders() -> &'static [Order] {
     static ORDERS: OnceLock<Vec<Order>> = OnceLock::new();
     ORDERS.get_or_init(|| {
-        let [mut system, mut about, mut known] = [""; 3];
-        let mut rows = Vec::new();
-        for line in include_str!("orders.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let mut cells = line.split('|').map(str::trim);
-            let [name, letters, bits, other, layers] = [(); 5].map(|()| cells.next().unwrap_or_default());
-            match line.split_once(": ").filter(|_| bits.is_empty()) {
-                Some(("known", text)) => known = text,
-                Some((name, text)) => (system, about) = (name, text),
-                None => {
-                    let (name, layers) = (format!("{system}.{name}"), layers.parse().unwrap_or(1));
-                    rows.push(Order { name, letters, bits, other, layers, about, known });
-                }
-            }
-        }
-        rows
+        let row = |([system, about], [known], [name, letters, bits, other, layers, _]): TableRow<1>| {
+            let (name, layers) = (format!("{system}.{name}"), str::parse(layers).unwrap_or(1));
+            Order { name, letters, bits, other, layers, about, known }
+        };
+        sections(include_str!("orders.txt"), &["known"]).into_iter().map(row).collect()
     })
 }
 
@@ -179,8 +162,7 @@ impl FromStr for KvCache {
         let name = text.get(start..end).unwrap_or("").trim();
         let row = row_of(name);
         if row.is_none() && !is_order(name) {
-            let distance = |row: &&Order| strsim::osa_distance(&row.name.to_lowercase(), &name.to_lowercase());
-            let nearest = orders().iter().min_by_key(distance).map_or("", |row| row.name.as_str());
+            let nearest = nearest(name, orders().iter().map(|row| (&*row.name, &*row.name)));
             let expected = format!("an order such as LBNHC or L2BNHD, or the name of one: the nearest is {nearest}");
             return Err(cursor.error_at(start, &expected));
         }
@@ -229,7 +211,6 @@ fn is_order(text: &str) -> bool {
     text.bytes().all(|byte| b"LBHN2CDhnd0123456789".contains(&byte))
 }
 
-/// Returns the row of a name, which may be without its system.
 fn row_of(name: &str) -> Option<&'static Order> {
     let short = |row: &Order| row.name.split_once('.').is_some_and(|(_, short)| short == name) || row.other == name;
     let exact = orders().iter().find(|row| row.name == name);

@@ -17,9 +17,10 @@
 
 use core::cmp::Reverse;
 
-use tensor_layout::map::LayoutClass;
-use tensor_layout::plan::{Component, Digit};
+use tensor_layout::plan::Component;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
+
+use crate::spell::memory_order::digits_by_dimension;
 
 use super::{KvCache, orders};
 
@@ -57,12 +58,10 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
     let is_cut = |component: &Component| {
         component.chain.digits().first().is_some_and(|digit| !component.extent.is_multiple_of(digit.divisor.get()))
     };
-    let is_exact = matches!(map.class(), LayoutClass::Affine | LayoutClass::Split);
-    if !is_exact || map.components().iter().any(is_cut) {
-        let reason = "its tiles are cut by its sizes, and those of caches are whole";
-        return Err(Error::not_expressible("KV cache", reason));
-    }
-    let mut axes = digits(&map);
+    let digits = digits_by_dimension(&map).filter(|_| !map.components().iter().any(is_cut));
+    let mut axes = digits.map(|digits| digits.concat()).ok_or_else(|| {
+        Error::not_expressible("KV cache", "its tiles are cut by its sizes, and those of caches are whole")
+    })?;
     axes.sort_by_key(|axis| Reverse(axis.1));
     let ones = map.sizes().iter().filter(|&&size| size == 1).count();
     let mut search = Search { map: &map, known, places: joined(axes.clone()), axes: &axes, found: Vec::new() };
@@ -115,7 +114,6 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
     Ok(Recognised { caches: found.into_iter().map(|found| found.0).collect(), apart })
 }
 
-/// Letters with their sizes.
 type Sizes = Vec<(char, u64)>;
 
 /// Returns the orders of the table, and each as it is without its layers. In an order with layers inside the
@@ -131,17 +129,6 @@ fn words() -> Vec<String> {
         }
     }
     words
-}
-
-/// The digits of all axes: how many values each has, and the distance of its values.
-fn digits(map: &IndexMap) -> Vec<(u64, u64)> {
-    let of = |component: &Component| {
-        let digits = component.chain.digits();
-        let above = core::iter::once(component.extent).chain(digits.iter().map(|digit| digit.divisor.get()));
-        let count = |(digit, above): (&Digit, u64)| (above.div_ceil(digit.divisor.get()), digit.stride);
-        digits.iter().zip(above).map(count).collect::<Vec<_>>()
-    };
-    map.components().iter().flat_map(of).collect()
 }
 
 /// Joins the steps that continue each other, the largest stride first.
@@ -243,7 +230,10 @@ impl Search<'_> {
                 .found
                 .iter()
                 .all(|(found, _)| found.to_index_map().ok() != Some(map.clone()) || found.order() != cache.order());
-            if fits && is_new && joined(digits(&map)) == self.places {
+            if fits
+                && is_new
+                && digits_by_dimension(&map).map(|digits| joined(digits.concat())).as_ref() == Some(&self.places)
+            {
                 self.found.push((cache, groups.concat()));
                 return;
             }

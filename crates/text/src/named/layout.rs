@@ -11,6 +11,8 @@ use tensor_layout::plan::{Besides, StorageRule, read_type_and_sizes};
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
+use crate::numbers::joined;
+
 use super::groups::Group;
 use super::rule::{LayoutPart, Rule};
 use super::{Row, find, refused, rows};
@@ -99,7 +101,6 @@ impl NamedLayout {
         Err(refused(refusal.unwrap_or_default()))
     }
 
-    /// Returns the layout of a row that accepts this type, these sizes and these numbers.
     fn of_row(
         row: &'static Row,
         data_type: DataType,
@@ -227,26 +228,15 @@ impl NamedLayout {
 ///
 /// `parse`. For a name that is not in the table, the message has the nearest name. For an ambiguous
 /// name, the message has all candidates.
-///
-/// ```
-/// use tensor_layout_text::named::full_name;
-///
-/// assert_eq!(full_name("kCHW32")?, "tensorrt.kCHW32");
-/// assert_eq!(full_name("TensorNCxHWx32")?, full_name("TensorNCxHWx<x=32>")?);
-/// assert!(full_name("kCHW64").unwrap_err().to_string().contains("the nearest is tensorrt.kCHW4"));
-/// assert!(full_name("qweight_u4").unwrap_err().to_string().contains("gptq.qweight_u4 or awq.qweight_u4"));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 pub fn full_name(name: &str) -> Result<String, Error> {
     let (rows, numbers) = read_name(name)?;
     Ok(with_numbers(rows.first().map_or("", |row| row.name.as_str()), &numbers))
 }
 
 fn with_numbers(name: &str, numbers: &[u64]) -> String {
-    if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", list(numbers)) }
+    if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", joined(numbers)) }
 }
 
-/// Reads a name and the numbers after it, if there are any. Returns the rows with this name, and the numbers.
 fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     let wrong = |column: usize, expected: String| {
         let found = text.get(column..).unwrap_or("").to_owned();
@@ -311,7 +301,7 @@ impl FromStr for NamedLayout {
 
 impl fmt::Display for NamedLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}[{}]", self.name(), self.type_name(), list(self.logical_sizes()))
+        write!(f, "{}:{}[{}]", self.name(), self.type_name(), joined(self.logical_sizes()))
     }
 }
 
@@ -341,28 +331,11 @@ impl Besides for NamedLayout {
     }
 }
 
-/// Returns the alignment of a row's buffers: the start of a buffer must be a multiple of this number, in
-/// bytes.
 fn alignment(row: &Row, data_type: DataType) -> u64 {
     if row.align == 0 { data_type.bits().div_ceil(8).into() } else { row.align }
 }
 
-/// Formats numbers with commas between them: `2,33,3,2`.
-fn list(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
-}
-
 /// A name of a layout, perhaps with its axes in another order.
-///
-/// ```
-/// use tensor_layout::{ArrayShape, ToIndexMap};
-/// use tensor_layout_text::named::{known_as, KnownAs};
-///
-/// let shuffled: ArrayShape = "bf16[32,64]{1,0:T(16,8)}".parse()?;
-/// let names: Vec<KnownAs> = known_as(&shuffled.to_index_map()?);
-/// assert_eq!((names[1].layout.name().as_str(), &names[1].axes), ("hipblaslt.COL16_4R8", &Some(vec![1, 0])));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KnownAs {
@@ -378,8 +351,7 @@ impl fmt::Display for KnownAs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.layout.fmt(f)?;
         let Some(axes) = &self.axes else { return Ok(()) };
-        let axes: Vec<String> = axes.iter().map(usize::to_string).collect();
-        write!(f, " on axes {}", axes.join(","))
+        write!(f, " on axes {}", joined(axes))
     }
 }
 
@@ -446,7 +418,6 @@ fn is_row_major(map: &IndexMap) -> bool {
     packed.is_ok_and(|packed| packed == *map)
 }
 
-/// Returns all combinations of numbers that may follow a name.
 fn every_choice(row: &Row) -> Vec<Vec<u64>> {
     row.numbers.iter().fold(vec![Vec::new()], |choices, (_, values)| {
         let longer =
@@ -455,7 +426,6 @@ fn every_choice(row: &Row) -> Vec<Vec<u64>> {
     })
 }
 
-/// Returns the layout of the row if it equals the layout of `map`.
 fn named_like(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Option<NamedLayout>, Error> {
     let (data_type, sizes) = (map.data_type(), map.sizes());
     if row.unmet(&row.values(data_type, sizes, numbers))?.is_some() {

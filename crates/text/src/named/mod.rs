@@ -99,26 +99,10 @@ pub fn rows() -> &'static [Row] {
 }
 
 fn parse(table: &'static str) -> Vec<Row> {
-    let (mut system, mut about) = ("", "");
-    let [mut padding, mut align, mut source, mut known, mut open, mut flip] = [""; 6];
     let mut rows = Vec::new();
-    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if !line.contains('|') {
-            let (key, value) = line.split_once(':').unwrap_or((line, ""));
-            let value = value.trim();
-            match key {
-                "padding" => padding = value,
-                "align" => align = value,
-                "source" => source = value,
-                "known" => known = value,
-                "open" => open = value,
-                "flip" => flip = value,
-                _ => [system, about, padding, align, source, known, open, flip] = [key, value, "", "1", "", "", "", ""],
-            }
-            continue;
-        }
-        let mut cells = line.split('|').map(str::trim);
-        let [name, axes, types, memory, needs, other] = [(); 6].map(|()| cells.next().unwrap_or_default());
+    for ([system, about], said, cells) in sections(table, &["padding", "align", "source", "known", "open", "flip"]) {
+        let [padding, align, source, known, open, flip] = said;
+        let [name, axes, types, memory, needs, other] = cells;
         let (name, numbers) = name.split_once('<').unwrap_or((name, ""));
         let number = |text: &'static str| {
             let (word, values) = text.split_once('=').unwrap_or(("", text));
@@ -132,6 +116,32 @@ fn parse(table: &'static str) -> Vec<Row> {
         rows.push(Row { name, about, numbers, axes, types, memory, needs, other, padding, align, source, known, open, flip });
     }
     rows
+}
+
+/// A row of a table: the system and its description, what the keys say, and the cells.
+pub(crate) type TableRow<const KEYS: usize> = ([&'static str; 2], [&'static str; KEYS], [&'static str; 6]);
+
+/// Returns the rows of a table. A line `key: value` says what holds for the rows below it, and any other line
+/// without `|` begins a system, of which nothing has been said.
+pub(crate) fn sections<const KEYS: usize>(table: &'static str, keys: &[&str; KEYS]) -> Vec<TableRow<KEYS>> {
+    let (mut system, mut said, mut rows) = ([""; 2], [""; KEYS], Vec::new());
+    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (key, value) = line.split_once(':').unwrap_or((line, ""));
+        if line.contains('|') {
+            let mut cells = line.split('|').map(str::trim);
+            rows.push((system, said, [(); 6].map(|()| cells.next().unwrap_or_default())));
+        } else if let Some((_, place)) = keys.iter().zip(&mut said).find(|(known, _)| **known == key) {
+            *place = value.trim();
+        } else {
+            (system, said) = ([key, value.trim()], [""; KEYS]);
+        }
+    }
+    rows
+}
+
+pub(crate) fn nearest<'n>(word: &str, spellings: impl Iterator<Item = (&'n str, &'n str)>) -> &'n str {
+    let distance = |spelling: &str| strsim::osa_distance(&spelling.to_ascii_lowercase(), &word.to_ascii_lowercase());
+    spellings.min_by_key(|(spelling, _)| distance(spelling)).map_or("", |(_, name)| name)
 }
 
 impl fmt::Display for Row {
@@ -210,7 +220,6 @@ impl Row {
     }
 }
 
-/// Returns the rows of a name, which may be short (`kCHW32`), or the reason why the name is wrong.
 fn find(name: &str) -> Result<Vec<&'static Row>, String> {
     let short = |row: &'static Row| row.name.split_once('.').map_or("", |(_, short)| short);
     let others = |row: &'static Row| row.other.split(", ").filter(|other| !other.is_empty());
@@ -226,12 +235,8 @@ fn find(name: &str) -> Result<Vec<&'static Row>, String> {
         [_] => Ok(found),
         [_, _, ..] => Err(format!("one of the layouts of this name: {}", names.join(" or "))),
         [] => {
-            let lower = name.to_ascii_lowercase();
-            let spellings = rows()
-                .iter()
-                .flat_map(|row| others(row).chain([row.name.as_str(), short(row)]).map(move |word| (word, row)));
-            let nearest = spellings.min_by_key(|(word, _)| strsim::osa_distance(&word.to_ascii_lowercase(), &lower));
-            Err(format!("the name of a layout: the nearest is {}", nearest.map_or("", |(_, row)| row.name.as_str())))
+            let spellings = |row| others(row).chain([&*row.name, short(row)]).map(|word| (word, &*row.name));
+            Err(format!("the name of a layout: the nearest is {}", nearest(name, rows().iter().flat_map(spellings))))
         }
     }
 }
@@ -264,12 +269,11 @@ impl<'t> Values<'t> {
     /// value, such as `16/es` for elements below a byte.
     fn evaluate(&self, text: &str) -> Result<u64, Error> {
         let mut reader = Reader { values: self, rest: text };
-        let value = reader.whole()?;
+        let value = reader.value(0)?;
         if reader.rest.trim().is_empty() { Ok(value) } else { Err(no_value(text)) }
     }
 }
 
-/// Returns the error for a name with values that its rule does not allow.
 fn refused(reason: String) -> Error {
     Error::not_expressible("named layout", reason)
 }
@@ -277,6 +281,9 @@ fn refused(reason: String) -> Error {
 fn no_value(text: &str) -> Error {
     refused(format!("`{text}` has no value for this type and these sizes"))
 }
+
+/// The operators, the weakest first.
+const OPERATORS: [&[&str]; 3] = [&["up ", "max "], &["+", "-"], &["*", "/", "%"]];
 
 struct Reader<'r> {
     values: &'r Values<'r>,
@@ -290,51 +297,29 @@ impl Reader<'_> {
         rest.is_some()
     }
 
-    fn whole(&mut self) -> Result<u64, Error> {
-        let mut value = self.sum()?;
-        loop {
-            if self.eat("up ") {
-                value = checked::round_up(value, self.sum()?.max(1), ELEMENTS)?;
-            } else if self.eat("max ") {
-                value = value.max(self.sum()?);
-            } else {
-                return Ok(value);
-            }
-        }
-    }
-
-    fn sum(&mut self) -> Result<u64, Error> {
-        let mut value = self.product()?;
-        loop {
-            if self.eat("+") {
-                value = checked::add(value, self.product()?, ELEMENTS)?;
-            } else if self.eat("-") {
-                value = value.checked_sub(self.product()?).ok_or_else(|| no_value(self.rest))?;
-            } else {
-                return Ok(value);
-            }
-        }
-    }
-
-    fn product(&mut self) -> Result<u64, Error> {
-        let mut value = self.factor()?;
-        loop {
+    /// Reads a value of the operators from this row of [`OPERATORS`] on.
+    fn value(&mut self, row: usize) -> Result<u64, Error> {
+        let Some(operators) = OPERATORS.get(row) else { return self.factor() };
+        let mut value = self.value(row.saturating_add(1))?;
+        while let Some(operator) = operators.iter().find(|operator| self.eat(operator)) {
             let rest = self.rest;
-            if self.eat("*") {
-                value = checked::mul(value, self.factor()?, ELEMENTS)?;
-            } else if self.eat("/") {
-                value = value.checked_div(self.factor()?).ok_or_else(|| no_value(rest))?;
-            } else if self.eat("%") {
-                value = value.checked_rem(self.factor()?).ok_or_else(|| no_value(rest))?;
-            } else {
-                return Ok(value);
-            }
+            let other = self.value(row.saturating_add(1))?;
+            value = match *operator {
+                "up " => checked::round_up(value, other.max(1), ELEMENTS)?,
+                "max " => value.max(other),
+                "+" => checked::add(value, other, ELEMENTS)?,
+                "*" => checked::mul(value, other, ELEMENTS)?,
+                "-" => value.checked_sub(other).ok_or_else(|| no_value(rest))?,
+                "/" => value.checked_div(other).ok_or_else(|| no_value(rest))?,
+                _ => value.checked_rem(other).ok_or_else(|| no_value(rest))?,
+            };
         }
+        Ok(value)
     }
 
     fn factor(&mut self) -> Result<u64, Error> {
         if self.eat("(") {
-            let value = self.whole()?;
+            let value = self.value(0)?;
             return if self.eat(")") { Ok(value) } else { Err(no_value(self.rest)) };
         }
         let rest = self.rest.trim_start();

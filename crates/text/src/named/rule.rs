@@ -41,7 +41,6 @@ impl LayoutPart {
     }
 }
 
-/// A rule of the table, which is evaluated for a type and sizes.
 pub(super) struct Rule<'r> {
     pub(super) row: &'r Row,
     pub(super) values: Values<'r>,
@@ -50,19 +49,26 @@ pub(super) struct Rule<'r> {
 }
 
 /// A digit with the value `(index / divisor) % extent`. Each step of the digit adds the stride to the offset.
-#[derive(Debug, Clone)]
+#[derive(Clone, Copy)]
 struct Digit {
     axis: usize,
     divisor: u64,
     extent: u64,
     stride: u64,
-    /// The axis whose index is subtracted, for a digit such as `[(k-n)%4]`.
-    minus: Option<usize>,
-    /// Whether the digit counts down, as in `[-k%2]`.
-    is_reversed: bool,
+    turn: Turn,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    None,
+    /// The index of this axis is subtracted first, as in `[(k-n)%4]`.
+    Minus(usize),
+    /// The digit counts down, as in `[-k%2]`.
+    Reversed,
 }
 
 /// The digits of a rule, in memory order, and the number of elements that they span.
+#[derive(Clone)]
 struct Digits {
     list: Vec<Digit>,
     base: u64,
@@ -72,7 +78,6 @@ struct Digits {
 }
 
 impl Rule<'_> {
-    /// Evaluates the rule and returns its parts.
     pub(super) fn parts(mut self) -> Result<Vec<LayoutPart>, Error> {
         let (text, ends) = match self.row.memory.strip_suffix(" ends") {
             Some(text) => (text, true),
@@ -111,80 +116,57 @@ impl Rule<'_> {
     }
 
     /// Returns the parts of a layout from one rule, the text between two `then`. The elements of the rule
-    /// begin
-    /// `before` elements into the buffer.
+    /// begin `before` elements into the buffer.
+    ///
+    /// No index map has a digit that is turned, `[(k-n)%4]` or `[-k%2]`. The layout has a part for each value
+    /// of its indices modulo its extent: in a part the digit is constant.
     fn piece(&self, text: &str, slices: &[Slice], before: u64, ends: bool) -> Result<Vec<LayoutPart>, Error> {
         let mut digits = self.digits(text)?;
         digits.base = checked::add(digits.base, before, OFFSET)?;
         digits.elements = checked::add(digits.elements, before, PHYSICAL)?;
-        if let Some(reversed) = digits.list.iter().find(|digit| digit.is_reversed) {
-            return self.reversed(&digits, reversed, slices, ends);
-        }
-        let rotation = digits.list.iter().find_map(|digit| Some((digit.clone(), digit.minus?)));
-        let Some((turned, minus)) = rotation else {
-            let map = self.map(&digits, &self.sizes, ends)?;
+        let Some(turned) = digits.list.iter().find(|digit| digit.turn != Turn::None).copied() else {
+            let map = Self::map(self.data_type, &digits, &self.sizes, ends)?;
             return Ok(vec![LayoutPart { slices: slices.to_vec(), map }]);
         };
-        // There is one part for each pair of remainders of the two axes. Within a part, the rotated digit is
-        // constant.
+        digits.is_record = true;
+        digits.list.retain(|digit| digit.turn == Turn::None);
+        let (axis, modulus) = (turned.axis, turned.extent);
+        let (other, others) = match turned.turn {
+            Turn::Minus(other) => (other, modulus),
+            _ => (axis, 1),
+        };
         let mut parts = Vec::new();
-        let modulus = turned.extent;
-        for (n, k) in (0..modulus).flat_map(|n| (0..modulus).map(move |k| (n, k))) {
-            let (mut sizes, mut slices, mut part) = (self.sizes.clone(), slices.to_vec(), Vec::new());
-            for (axis, start) in [(minus, n), (turned.axis, k)] {
+        for (n, k) in (0..others).flat_map(|n| (0..modulus).map(move |k| (n, k))) {
+            let value = match turned.turn {
+                Turn::Minus(_) => k.saturating_add(modulus).saturating_sub(n).checked_rem(modulus).unwrap_or(0),
+                _ => modulus.saturating_sub(1).saturating_sub(k),
+            };
+            let (mut sizes, mut slices, mut part) = (self.sizes.clone(), slices.to_vec(), digits.clone());
+            part.base = checked::add(part.base, checked::mul(value, turned.stride, OFFSET)?, OFFSET)?;
+            for (axis, start) in if other == axis { vec![(axis, k)] } else { vec![(other, n), (axis, k)] } {
                 if let (Some(size), Some(slice)) = (sizes.get_mut(axis), slices.get_mut(axis)) {
                     *size = size.saturating_sub(start).div_ceil(modulus);
                     *slice = Slice { start, end: None, step: modulus };
                 }
-            }
-            if sizes.contains(&0) {
-                continue;
-            }
-            let moved = k.saturating_add(modulus).saturating_sub(n).checked_rem(modulus).unwrap_or(0);
-            let mut base = checked::add(digits.base, checked::mul(moved, turned.stride, OFFSET)?, OFFSET)?;
-            for digit in digits.list.iter().filter(|digit| digit.minus.is_none()) {
-                let mut digit = digit.clone();
-                if digit.axis == minus && digit.divisor == 1 {
-                    base = checked::add(base, checked::mul(n, digit.stride, OFFSET)?, OFFSET)?;
-                    digit.extent = digit.extent.div_ceil(modulus);
-                    digit.stride = checked::mul(digit.stride, modulus, OFFSET)?;
+                for digit in part.list.iter_mut().filter(|digit| digit.axis == axis) {
+                    if digit.divisor.is_multiple_of(modulus) {
+                        digit.divisor = digit.divisor.div_ceil(modulus);
+                    } else {
+                        part.base = checked::add(part.base, checked::mul(start, digit.stride, OFFSET)?, OFFSET)?;
+                        digit.extent = digit.extent.div_ceil(modulus);
+                        digit.stride = checked::mul(digit.stride, modulus, OFFSET)?;
+                    }
                 }
-                part.push(digit);
             }
-            let part = Digits { list: part, base, elements: digits.elements, is_record: true };
-            parts.push(LayoutPart { slices, map: self.map(&part, &sizes, ends)? });
+            if !sizes.contains(&0) {
+                parts.push(LayoutPart { slices, map: Self::map(self.data_type, &part, &sizes, ends)? });
+            }
         }
         Ok(parts)
     }
 
-    /// Returns one part for each value of the digit that counts down, because strides are not negative. It
-    /// is the last digit of its axis.
-    fn reversed(&self, digits: &Digits, last: &Digit, slices: &[Slice], ends: bool) -> Result<Vec<LayoutPart>, Error> {
-        let mut parts = Vec::new();
-        for value in 0..last.extent {
-            let (mut sizes, mut slices) = (self.sizes.clone(), slices.to_vec());
-            if let (Some(size), Some(slice)) = (sizes.get_mut(last.axis), slices.get_mut(last.axis)) {
-                *size = size.saturating_sub(value).div_ceil(last.extent);
-                *slice = Slice { start: value, end: None, step: last.extent };
-            }
-            if sizes.contains(&0) {
-                continue;
-            }
-            let down = last.extent.saturating_sub(1).saturating_sub(value);
-            let base = checked::add(digits.base, checked::mul(down, last.stride, OFFSET)?, OFFSET)?;
-            let higher = |digit: &Digit| match digit.axis == last.axis {
-                true => Digit { divisor: digit.divisor.div_ceil(last.extent), ..digit.clone() },
-                false => digit.clone(),
-            };
-            let list = digits.list.iter().filter(|digit| !digit.is_reversed).map(higher).collect();
-            let part = Digits { list, base, elements: digits.elements, is_record: true };
-            parts.push(LayoutPart { slices, map: self.map(&part, &sizes, ends)? });
-        }
-        Ok(parts)
-    }
-
-    /// Returns the index map of digits without a rotation.
-    fn map(&self, digits: &Digits, sizes: &[u64], ends: bool) -> Result<IndexMap, Error> {
+    /// Returns the index map of digits of which none is turned.
+    fn map(data_type: DataType, digits: &Digits, sizes: &[u64], ends: bool) -> Result<IndexMap, Error> {
         let mut dimensions: Vec<Vec<&Digit>> = vec![Vec::new(); sizes.len()];
         for digit in &digits.list {
             if let Some(dimension) = dimensions.get_mut(digit.axis) {
@@ -197,7 +179,7 @@ impl Rule<'_> {
         };
         let dimensions: Vec<Vec<Mode>> = dimensions.iter_mut().map(major_first).collect();
         let slices: Vec<Slice> = sizes.iter().map(|&size| (0..size).into()).collect();
-        let map = IndexMap::from_digits(self.data_type, self.data_type.bits(), &dimensions)?.slice(&slices)?;
+        let map = IndexMap::from_digits(data_type, data_type.bits(), &dimensions)?.slice(&slices)?;
         let map = map.with_base(digits.base)?;
         let elements = if ends { map.span_elements() } else { digits.elements };
         map.in_buffer_of(elements, digits.is_record)
@@ -249,39 +231,32 @@ impl Rule<'_> {
 
     /// Reads a digit: `C`, `C/4`, `c%4`, `(c%32)/8`, `W to 8`, `..`, `(k-n)%4` or `-k%2`.
     fn digit(&self, text: &str) -> Result<Vec<Digit>, Error> {
-        if let Some(text) = text.strip_prefix('-') {
-            let digits = self.digit(text)?.into_iter();
-            return Ok(digits.map(|digit| Digit { is_reversed: true, ..digit }).collect());
-        }
+        let whole = |axis: usize| {
+            let extent = self.sizes.get(axis).copied().unwrap_or(1);
+            Digit { axis, divisor: 1, extent, stride: 0, turn: Turn::None }
+        };
         if text == ".." {
-            let whole =
-                |(axis, &extent)| Digit { axis, divisor: 1, extent, stride: 0, minus: None, is_reversed: false };
-            return Ok(self.sizes.iter().take(self.row.leading(self.sizes.len())).enumerate().map(whole).collect());
+            return Ok((0..self.row.leading(self.sizes.len())).map(whole).collect());
         }
+        let (is_reversed, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
         let (inner, outer) = match text.strip_prefix('(').and_then(|text| text.rsplit_once(')')) {
             Some((inner, outer)) => (inner, outer),
             None => (text, ""),
         };
         let (word, rest) = inner.split_at(inner.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inner.len()));
-        let axis = self.axis(word)?;
-        let mut digit = Digit {
-            axis,
-            divisor: 1,
-            extent: self.sizes.get(axis).copied().unwrap_or(1),
-            stride: 0,
-            minus: None,
-            is_reversed: false,
-        };
+        let mut digit = whole(self.axis(word)?);
+        if is_reversed {
+            digit.turn = Turn::Reversed;
+        }
         if let Some(minus) = rest.strip_prefix('-') {
-            digit.minus = Some(self.axis(minus)?);
-        } else if let Some(extent) = rest.strip_prefix('%') {
-            digit.extent = self.values.evaluate(extent)?;
+            digit.turn = Turn::Minus(self.axis(minus)?);
         } else if let Some(multiple) = rest.strip_prefix(" to ") {
             digit.extent = checked::round_up(digit.extent, self.values.evaluate(multiple)?.max(1), ELEMENTS)?;
         }
-        if let Some(extent) = outer.strip_prefix('%') {
+        if let Some(extent) = outer.strip_prefix('%').or(rest.strip_prefix('%')) {
             digit.extent = self.values.evaluate(extent)?;
-        } else if let Some(divisor) = outer.strip_prefix('/').or(rest.strip_prefix('/')) {
+        }
+        if let Some(divisor) = outer.strip_prefix('/').or(rest.strip_prefix('/')) {
             digit.divisor = self.values.evaluate(divisor)?.max(1);
             digit.extent = digit.extent.div_ceil(digit.divisor);
         }
@@ -296,7 +271,6 @@ impl Rule<'_> {
     }
 }
 
-/// Returns the name of an axis in the spelling of the row.
 fn word_of<'r>(row: &'r Row, word: &str) -> &'r str {
     row.axes().find(|axis| axis.eq_ignore_ascii_case(word)).unwrap_or_default()
 }

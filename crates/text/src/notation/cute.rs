@@ -14,7 +14,7 @@ use tensor_layout::map::{IndexMap, LayoutClass, Mode};
 use crate::spell::memory_order::digits_by_dimension;
 
 use super::Notation;
-use super::numbers::joined;
+use crate::numbers::joined;
 
 /// Returns the text of a layout in CuTe's notation. The text has the offsets of the elements, but not the
 /// type or the padding after the last element. CuTe cannot express a base offset, partial blocks, digits that

@@ -21,9 +21,8 @@ use tensor_layout::map::Mode;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap, TensorFlags};
 
 use super::Notation;
-use super::numbers::{signed, tuple};
-use super::read::Signed;
-use super::strided::DIRECTML_DIMENSIONS;
+use super::strided::{self, DIRECTML_DIMENSIONS, Signed};
+use crate::numbers::{signed, tuple};
 
 /// How one notation writes the fields.
 pub(super) struct Form {
@@ -69,7 +68,6 @@ const FORMS: [Form; 8] = [
             ("TotalTensorSizeInBytes", TotalSize), ("GuaranteedBaseOffsetAlignment", Alignment)] },
 ];
 
-/// Returns the form of a text that begins like this.
 pub(super) fn form(text: &str) -> Option<&'static Form> {
     FORMS.iter().find(|form| form.begins.iter().any(|beginning| text.starts_with(beginning)))
 }
@@ -228,7 +226,7 @@ impl Form {
         let is_widened = is_in_bytes && bits != data_type.bits();
         let stored = if is_widened { DataType::U8 } else { data_type };
         let offset = offset.filter(|&offset| offset != 0 || self.notation == Notation::Numpy);
-        let (mut desc, reversed) = signed_desc(stored, &sizes, strides.as_deref(), offset)?;
+        let (mut desc, reversed) = strided::signed(stored, &sizes, strides.as_deref(), offset)?;
         if is_widened {
             return Ok((in_whole_bytes(data_type, &desc)?, reversed));
         }
@@ -243,13 +241,11 @@ impl Form {
         if self.is_json() { "an object" } else { "a layout" }
     }
 
-    /// Writes the name of a field as it is in the text: `shape=`.
     fn name_of(&self, field: Field) -> String {
         let name = self.fields.iter().find(|(_, other)| *other == field).map_or("", |(name, _)| name);
         format!("{name}{}", if self.is_json() { "" } else { "=" })
     }
 
-    /// Writes the names of all fields: `shape=, dtype= or strides=`.
     fn names(&self) -> String {
         let names: Vec<String> = self.fields.iter().map(|(_, field)| self.name_of(*field)).collect();
         let (last, others) = names
@@ -395,31 +391,4 @@ pub(super) fn ggml_blocks(cursor: &mut Cursor<'_>, block_type: BlockType) -> Res
     sizes.reverse();
     strides.reverse();
     Ok(Some(format!("{block_type}{sizes:?}:{strides:?}")))
-}
-
-/// Returns the tensor of these sizes and of strides in elements, packed without strides, and the axes that
-/// run backwards. `offset` is the place of index 0 of all axes. Without it the buffer begins at the lowest
-/// address.
-pub(super) fn signed_desc(
-    data_type: DataType,
-    sizes: &[u64],
-    strides: Option<&[i128]>,
-    offset: Option<i128>,
-) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
-    let (desc, reversed, first) = match strides {
-        Some(strides) => {
-            let signed = BufferTensorDesc::from_signed(data_type, sizes, strides)?;
-            (signed.desc, signed.reversed, signed.first)
-        }
-        None => (BufferTensorDesc::packed(data_type, sizes)?, Vec::new(), 0),
-    };
-    let desc = desc.with_canonical_strides();
-    let Some(offset) = offset else { return Ok((desc, reversed)) };
-    let lowest = offset.minus(i128::from(first));
-    let base = u64::try_from(lowest).map_err(|_| {
-        let bits = lowest.unsigned_abs().saturating_mul(data_type.bits().into());
-        let bytes = tensor_layout::plan::counted(bits.div_ceil(8), "byte");
-        Error::not_expressible("layout", format!("an element would be stored {bytes} before its buffer"))
-    })?;
-    Ok((desc.with_base_offset(base)?, reversed))
 }

@@ -11,18 +11,6 @@ use super::strided::{Strided, axis_orders};
 use super::{Notated, Notation, cute, onednn, printed, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
-///
-/// ```
-/// use tensor_layout_text::{lines, Line, Notation};
-/// use tensor_layout::ArrayShape;
-///
-/// let lines: Vec<Line> = lines("f32[4,8]{1,0:T(2,4)}".parse::<ArrayShape>()?);
-/// let cute = lines.iter().find(|line| line.notation == Notation::CuTe).unwrap();
-/// assert_eq!((cute.text.is_ok(), cute.reason()), (true, None));
-/// let strides = lines.iter().find(|line| line.notation == Notation::Strides).unwrap();
-/// assert!(strides.text.is_err() && strides.reason().is_some());
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The notation of this line.
@@ -129,15 +117,6 @@ impl Notated {
 
     /// Returns the [`lines`](Self::lines) for some notations. Looking up names takes far longer than all
     /// other notations together.
-    ///
-    /// ```
-    /// use tensor_layout_text::{Notated, Notation};
-    ///
-    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?;
-    /// let lines = layout.lines_in(&[Notation::Strides]);
-    /// assert_eq!(lines[0].to_string(), "sizes and strides  f32[1,8,8,3]:[192,1,24,8]");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
         let (mut lines, own) = (lines_in(self.layout.clone(), notations), self.to_string());
@@ -174,7 +153,6 @@ pub fn text_in(layout: impl Into<AnyLayout>, notation: Notation) -> Result<Strin
     Writer::of(layout.into()).text(notation)
 }
 
-/// A layout with its index map and its strides, which the notations are written from.
 struct Writer {
     layout: AnyLayout,
     map: Result<IndexMap, Error>,
@@ -207,7 +185,6 @@ impl Writer {
         core::iter::once(text).chain(texts).map(|text| Line { notation, text }).collect()
     }
 
-    /// Returns the names that the layout has with its axes in their own order.
     fn names(&self) -> impl Iterator<Item = String> {
         let known = self.map.as_ref().map(known_as).unwrap_or_default();
         known.into_iter().filter(|known| known.axes.is_none()).map(|known| known.to_string())
@@ -234,13 +211,12 @@ impl Writer {
         }
     }
 
-    /// Returns the text in XLA's notation, with tiles for a layout that was not written with tiles.
     fn xla(&self, map: &IndexMap) -> Result<String, Error> {
         let raised = |desc| raise(desc).map(|raised| raised.shape.to_string());
         match (&self.layout, &self.strided) {
             (AnyLayout::Strided(desc), _) => raised(desc),
             // Equal offsets are enough for this text. It may describe a buffer with another end.
-            (_, Ok(Strided { desc, .. })) if desc.data_type() == map.data_type() => {
+            (_, Ok(Strided { desc, .. })) if map.element_bits() == map.data_type().bits() => {
                 spell(map).map(|shape| shape.to_string()).or_else(|error| raised(desc).map_err(|_| error))
             }
             _ => spell(map).map(|shape| shape.to_string()),

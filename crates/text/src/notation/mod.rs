@@ -3,7 +3,6 @@
 mod cute;
 mod fields;
 mod lines;
-pub(crate) mod numbers;
 mod onednn;
 mod printed;
 mod read;
@@ -13,7 +12,6 @@ mod views;
 
 pub use fields::numpy_dtype;
 pub use lines::{Line, lines, text, text_in};
-pub use numbers::read_list;
 pub use onednn::{onednn_size_in_bytes, with_tag};
 pub use read::{lacks_type, read_signed};
 pub use steps::offset_steps;
@@ -107,15 +105,6 @@ impl Notation {
     ];
 
     /// The name for people: `sizes and strides`. `Display` writes the short name, which `FromStr` reads.
-    ///
-    /// ```
-    /// use tensor_layout_text::Notation;
-    ///
-    /// assert_eq!(Notation::OneDnn.to_string(), "onednn");
-    /// assert_eq!(Notation::OneDnn.title(), "oneDNN tag");
-    /// assert_eq!("onednn".parse::<Notation>()?, Notation::OneDnn);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn title(self) -> &'static str {
         self.names().1
@@ -213,29 +202,12 @@ impl Notated {
 
     /// The start of the layout's buffer must be a multiple of this number, in bytes. The number is 1 except
     /// for some named layouts.
-    ///
-    /// ```
-    /// use tensor_layout_text::Notated;
-    ///
-    /// assert_eq!("f32[2,3]:[5,1]".parse::<Notated>()?.alignment(), 1);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.rule.alignment
     }
 
     /// The tensor of blocks, if the text has a block type. The [layout](Self::layout) is that of its bytes.
-    ///
-    /// ```
-    /// use tensor_layout::ToIndexMap;
-    /// use tensor_layout_text::Notated;
-    ///
-    /// let read: Notated = "q4_0[3,64]".parse()?;
-    /// assert_eq!(read.blocks().unwrap().sizes(), [3, 64]);
-    /// assert_eq!(read.layout().as_descriptor().unwrap().sizes(), [3, 2, 18]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn blocks(&self) -> Option<&BlockTensorDesc> {
         self.blocks.as_ref()
@@ -290,7 +262,7 @@ impl fmt::Display for Notated {
 
 /// The type and the sizes, with which most notations begin: `f32[2,3]`.
 fn type_and_sizes(data_type: DataType, sizes: &[u64]) -> String {
-    format!("{data_type}{}", numbers::list(sizes))
+    format!("{data_type}{}", crate::numbers::list(sizes))
 }
 
 impl From<Notated> for AnyLayout {
@@ -312,14 +284,12 @@ impl From<ArrayShape> for Notated {
     }
 }
 
-/// Converts the layout as if its text had been read.
 impl From<BufferTensorDesc> for Notated {
     fn from(desc: BufferTensorDesc) -> Notated {
         Notated::new(Notation::Strides, desc.to_string(), desc.into())
     }
 }
 
-/// Converts the layout as if its text had been read.
 impl From<BlockTensorDesc> for Notated {
     fn from(desc: BlockTensorDesc) -> Notated {
         let (text, bytes) = (desc.to_string(), desc.bytes().clone());

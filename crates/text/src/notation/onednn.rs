@@ -24,7 +24,6 @@ use crate::spell::tiles::{Blocked, insert_missing};
 /// The most dimensions of a oneDNN memory descriptor (`DNNL_MAX_NDIMS`). Layouts with more have no tag.
 const MAX_DIMENSIONS: usize = 12;
 
-/// Returns the array that a whole text describes; see [`read_tag`].
 fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
     let mut cursor = Cursor::new(tag);
     let shape = read_tag(&mut cursor, data_type, sizes)?;
@@ -135,7 +134,6 @@ pub fn onednn_size_in_bytes(layout: &(impl ToIndexMap + ?Sized)) -> Result<u64, 
     checked::bytes_for(elements, map.element_bits())
 }
 
-/// The contents of a tag.
 struct Tag(Blocked);
 
 impl Tag {
@@ -219,7 +217,6 @@ impl Tag {
 }
 
 impl fmt::Display for Tag {
-    /// Writes the tag in the abstract alphabet.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letter = |dimension: usize| ABSTRACT.chars().nth(dimension).unwrap_or('?');
         for &dimension in &self.0.outer {
@@ -230,8 +227,8 @@ impl fmt::Display for Tag {
     }
 }
 
-/// Returns oneDNN's tag for a layout of TVM, which writes every axis with a capital letter: `NCHW4c` is
-/// `nChw4c`. `None` for a tag that is oneDNN's too, and for a text that is no layout of TVM (`tvm.tir.layout`).
+/// Returns oneDNN's tag for a layout of TVM (`tvm.tir.layout`), which writes every axis with a capital letter:
+/// `NCHW4c` is `nChw4c`. `None` for a tag that is oneDNN's too, and for a text that is no layout of TVM.
 pub(super) fn tag_of_tvm(tag: &str) -> Option<String> {
     let (axes, blocks) = tag.split_at(tag.find(|c: char| c.is_ascii_digit())?);
     let is_blocked = |axis: char| blocks.contains(axis.to_ascii_lowercase());

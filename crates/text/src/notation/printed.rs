@@ -9,10 +9,9 @@ use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::tiled::{ArrayShape, Layout};
 
-use super::fields::signed_desc;
-use super::numbers::{joined, signed, tuple};
-use super::read::{Signed, element_type, refuse_without_layout};
+use super::strided::{self, Signed};
 use super::{Notation, type_and_sizes};
+use crate::numbers::{joined, signed, tuple};
 
 /// Reads the rest of `memref<4x6xf32, strided<[10, 1], offset: 3>, 1>`. The memory space at the end is
 /// skipped.
@@ -61,7 +60,7 @@ pub(super) fn memref(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
         cursor.move_to(start.plus(rest.find(ends).unwrap_or(rest.len())));
     }
     cursor.expect(">", "`,` or `>`")?;
-    let (desc, reversed) = signed_desc(data_type, &sizes, strides.as_deref(), offset)?;
+    let (desc, reversed) = strided::signed(data_type, &sizes, strides.as_deref(), offset)?;
     Ok((desc.into(), reversed))
 }
 
@@ -86,7 +85,6 @@ pub(super) fn jax(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -
     format!("{}{{{}{colon}{tiles}{bits}}}", type_and_sizes(data_type, sizes), joined(&order)).parse()
 }
 
-/// Returns JAX's text of a layout that XLA has.
 pub(super) fn jax_text(shape: &ArrayShape) -> Result<String, Error> {
     let (layout, sizes) = (shape.layout(), type_and_sizes(shape.data_type(), shape.sizes()));
     let numbers =
@@ -103,4 +101,33 @@ pub(super) fn jax_text(shape: &ArrayShape) -> Result<String, Error> {
     let tiles = numbers(tiles.iter().map(tile).collect());
     let order = numbers(layout.minor_to_major().iter().rev().map(usize::to_string).collect());
     Ok(format!("{sizes} Layout(major_to_minor={order}, tiling={tiles}, sub_byte_element_size_in_bits={bits})"))
+}
+
+/// Returns the type with this name in any of the libraries: PyTorch's truth values are `b8`, MLIR's `i1`.
+pub(super) fn element_type(name: &str) -> Option<DataType> {
+    match name {
+        "b8" | "i1" => Some(DataType::Pred),
+        "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64" => name.replacen('i', "", 1).parse().ok(),
+        _ => name.parse().or_else(|_| name.to_ascii_lowercase().parse()).ok(),
+    }
+}
+
+/// The beginnings of texts that no strides or tiles describe, and the reason.
+const NO_LAYOUT: [(&str, &str); 6] = [
+    ("S<", SWIZZLE),
+    ("Sw<", SWIZZLE),
+    ("Swizzle<", SWIZZLE),
+    ("#blocked", TRITON),
+    ("#ttg.blocked", TRITON),
+    ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
+];
+const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
+const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
+
+pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
+    let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
+        return Ok(());
+    };
+    let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
+    Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
 }

@@ -12,12 +12,9 @@ use tensor_layout::{AnyLayout, AxisOrder, Error};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 
-use super::fields::{self, signed_desc};
-use super::numbers::{signed, tuple};
-use super::{Notated, Notation, cute, onednn, printed, text_in, type_and_sizes};
-
-/// A layout that was read, and the axes that run backwards: their strides are negative in the text.
-pub(super) type Signed = (AnyLayout, Vec<usize>);
+use super::fields;
+use super::{Notated, Notation, cute, onednn, printed, strided, text_in, type_and_sizes};
+use crate::numbers::{signed, tuple};
 
 impl FromStr for Notated {
     type Err = Error;
@@ -53,14 +50,14 @@ pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     text.split(':').try_for_each(ask_the_driver)?;
     let mut cursor = Cursor::new(text);
     let word = cursor.word();
-    let data_type = element_type(word);
+    let data_type = printed::element_type(word);
     if data_type.is_none() {
         cursor.move_to(0);
     }
     let start = fields_start(cursor.rest()).plus(cursor.position());
     cursor.move_to(start);
     let rest = cursor.rest();
-    refuse_without_layout(rest)?;
+    printed::refuse_without_layout(rest)?;
     let form = fields::form(rest).filter(|form| data_type.is_none() || form.notation != Notation::Directml);
     let (notation, (layout, reversed)) = if let Some(form) = form {
         (form.notation, form.read(&mut cursor, data_type)?)
@@ -92,7 +89,7 @@ fn after_sizes(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     let mut cursor = Cursor::new(text);
     let read = read_type_and_sizes(&mut cursor).or_else(|error| {
         cursor.move_to(0);
-        let data_type = element_type(cursor.word()).filter(|_| cursor.eat("[")).ok_or(error)?;
+        let data_type = printed::element_type(cursor.word()).filter(|_| cursor.eat("[")).ok_or(error)?;
         Ok::<_, Error>((data_type, cursor.list("]", |cursor| cursor.number("a size"))?.into()))
     });
     let Ok((data_type, sizes)) = read else { return own(text) };
@@ -104,7 +101,7 @@ fn after_sizes(text: &str) -> Result<(Notated, Vec<usize>), Error> {
             if cursor.eat(":") {
                 cursor.number("the number of a device")?;
             }
-            let (desc, reversed) = signed_desc(data_type, &sizes, Some(&strides), None)?;
+            let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
             (Notation::Torch, None, (desc.into(), reversed))
         }
         Some(b'L') if cursor.eat("Layout(") => {
@@ -144,7 +141,6 @@ fn after_sizes(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     Ok((Notated::new(notation, canonical, layout), reversed))
 }
 
-/// Reads one of the library's own notations.
 fn own(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     let layout = match text.parse()? {
         AnyLayout::Strided(desc) => desc.into(),
@@ -174,38 +170,8 @@ pub fn lacks_type(text: &str) -> bool {
     is_form || is_cute && text.contains(':') || text.starts_with("Layout(")
 }
 
-/// Returns where the fields of ndarray's text begin, after its elements: `[[1, 2]], shape=[1, 2]`.
 fn fields_start(text: &str) -> usize {
     text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()))
-}
-
-/// Returns the type with this name in any of the libraries: PyTorch's truth values are `b8`, MLIR's `i1`.
-pub(super) fn element_type(name: &str) -> Option<DataType> {
-    match name {
-        "b8" | "i1" => Some(DataType::Pred),
-        "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64" => name.replacen('i', "", 1).parse().ok(),
-        _ => name.parse().or_else(|_| name.to_ascii_lowercase().parse()).ok(),
-    }
-}
-
-/// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 6] = [
-    ("S<", SWIZZLE),
-    ("Sw<", SWIZZLE),
-    ("Swizzle<", SWIZZLE),
-    ("#blocked", TRITON),
-    ("#ttg.blocked", TRITON),
-    ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
-];
-const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
-const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
-
-pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
-    let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
-        return Ok(());
-    };
-    let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
-    Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
 }
 
 /// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.

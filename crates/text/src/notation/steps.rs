@@ -5,7 +5,7 @@ use tensor_layout::plan::{Chain, Component};
 use tensor_layout::tiled::TileSize;
 use tensor_layout::{AnyLayout, ArrayShape, Error, IndexMap, LayoutClass, ToIndexMap};
 
-use super::numbers::list;
+use crate::numbers::list;
 
 /// Describes how the offset of an element is computed. Each component of the index map gets a sentence
 /// with the digits of its number and the offset of each digit. A layout without digits gets a sentence

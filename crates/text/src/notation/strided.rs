@@ -1,7 +1,8 @@
-//! Layouts with one stride for each dimension, in every notation that writes strides.
+//! Layouts with one stride for each dimension: the text in every notation that writes strides, and what their
+//! readers have in common.
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::checked::{self, BYTES, Dims, at};
+use tensor_layout::checked::{self, BYTES, Dims, Exact, at};
 use tensor_layout::element::{DataType, Naming};
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::counted;
@@ -9,8 +10,8 @@ use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, Lay
 
 use crate::spell::tiles::insert_missing;
 
-use super::numbers::{list, python};
 use super::{Notation, type_and_sizes};
+use crate::numbers::{list, python};
 
 /// The most dimensions of a tensor of DirectML (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
 /// Tensors with more dimensions are neither written nor read.
@@ -19,7 +20,6 @@ pub(super) const DIRECTML_DIMENSIONS: usize = 8;
 /// The types of a byte that NumPy's package `ml_dtypes` has and PyTorch has not.
 const NOT_IN_TORCH: [DataType; 3] = [DataType::F8E3M4, DataType::F8E4M3, DataType::F8E4M3B11FNUZ];
 
-/// A layout with one stride for each dimension.
 pub(super) struct Strided {
     /// The type of an element. It is not that of `desc` where XLA stores an element in another width than
     /// its own, which no descriptor says: `desc` is of bytes there.
@@ -139,6 +139,36 @@ impl Strided {
             checked::round_up(self.desc.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?
         ))
     }
+}
+
+/// A layout that was read, and the axes that run backwards: their strides are negative in the text.
+pub(super) type Signed = (AnyLayout, Vec<usize>);
+
+/// Returns the tensor of these sizes and of strides in elements, packed without strides, and the axes that
+/// run backwards. `offset` is the place of index 0 of all axes. Without it the buffer begins at the lowest
+/// address.
+pub(super) fn signed(
+    data_type: DataType,
+    sizes: &[u64],
+    strides: Option<&[i128]>,
+    offset: Option<i128>,
+) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
+    let (desc, reversed, first) = match strides {
+        Some(strides) => {
+            let signed = BufferTensorDesc::from_signed(data_type, sizes, strides)?;
+            (signed.desc, signed.reversed, signed.first)
+        }
+        None => (BufferTensorDesc::packed(data_type, sizes)?, Vec::new(), 0),
+    };
+    let desc = desc.with_canonical_strides();
+    let Some(offset) = offset else { return Ok((desc, reversed)) };
+    let lowest = offset.minus(i128::from(first));
+    let base = u64::try_from(lowest).map_err(|_| {
+        let bits = lowest.unsigned_abs().saturating_mul(data_type.bits().into());
+        let bytes = counted(bits.div_ceil(8), "byte");
+        Error::not_expressible("layout", format!("an element would be stored {bytes} before its buffer"))
+    })?;
+    Ok((desc.with_base_offset(base)?, reversed))
 }
 
 fn mlir_name(data_type: DataType) -> String {

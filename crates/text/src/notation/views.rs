@@ -10,7 +10,7 @@ use tensor_layout::{AnyLayout, Error, ToIndexMap};
 
 use crate::spell::spell_view;
 
-use super::numbers::{read_list, whole_list};
+use crate::numbers::{read_list, whole_list};
 
 /// One step from a layout to a view of the layout, for tools that read views as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +33,6 @@ impl ViewStep {
     /// # Errors
     ///
     /// `parse` with the column of the first part that cannot be read.
-    ///
-    /// ```
-    /// use tensor_layout_text::ViewStep;
-    ///
-    /// assert_eq!(ViewStep::read("permute", "1,0")?, ViewStep::Permute(vec![1, 0]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn read(name: &str, argument: &str) -> Result<ViewStep, Error> {
         Ok(match name {
             "reshape" => ViewStep::Reshape(read_list(argument, "a size")?),
@@ -216,15 +209,6 @@ impl ViewStep {
     ///
     /// `not_expressible` for a broadcast, and the errors of the view: [`BlockTensorDesc::reshape`],
     /// [`permute`](BlockTensorDesc::permute) and [`slice`](BlockTensorDesc::slice).
-    ///
-    /// ```
-    /// use tensor_layout_text::ViewStep;
-    ///
-    /// let experts = "q4_0[8,64,256]".parse()?;
-    /// let two = ViewStep::read("slice", "2:4,:,:")?.apply_to_blocks(&experts)?;
-    /// assert_eq!(two.to_string(), "q4_0[2,64,256]:[9216,144,18]+18432");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn apply_to_blocks(&self, blocks: &BlockTensorDesc) -> Result<BlockTensorDesc, Error> {
         match self {
             ViewStep::Reshape(sizes) => blocks.reshape(sizes),

@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 use std::collections::BTreeSet;
 use tensor_layout::tiled::TpuTiles;
 use tensor_layout::tiled::{ArrayShape, Layout, Tile};
-use tensor_layout::{Error, IndexMap, ToIndexMap};
+use tensor_layout::{IndexMap, ToIndexMap};
 
 /// A map to be spelled, and the attributes of its layout besides the dimension order and the tiles.
 #[derive(Clone)]
@@ -18,7 +18,6 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Returns the properties for a map, without further attributes.
     pub(super) fn new(map: &'a IndexMap) -> Wanted<'a> {
         let layout = Layout::row_major(map.sizes().len());
         let dynamic = vec![false; map.sizes().len()];
@@ -31,7 +30,7 @@ impl<'a> Wanted<'a> {
         let mut wanted = Wanted::new(map);
         let layout = operand.layout().clone().with_tiles(&[]);
         // This cannot fail, because row-major is a permutation.
-        let layout = in_order(layout, wanted.attributes.minor_to_major()).unwrap_or(wanted.attributes);
+        let layout = layout.with_minor_to_major(wanted.attributes.minor_to_major()).unwrap_or(wanted.attributes);
         wanted.attributes =
             if operand.element_bits() == map.element_bits() { layout } else { with_width_of(map, layout) };
         wanted.dynamic = dynamic(map, own, operand);
@@ -52,7 +51,7 @@ impl<'a> Wanted<'a> {
     /// Returns a shape of the map's sizes without tiles, in the dimension order `order`, major to minor.
     pub(super) fn untiled(&self, order: &[usize]) -> Option<ArrayShape> {
         let minor_to_major: Vec<usize> = order.iter().rev().copied().collect();
-        let layout = in_order(self.attributes.clone(), &minor_to_major).ok()?;
+        let layout = self.attributes.clone().with_minor_to_major(&minor_to_major).ok()?;
         ArrayShape::new(self.map.data_type(), self.map.sizes(), layout).ok()?.with_dynamic(&self.dynamic).ok()
     }
 
@@ -78,19 +77,6 @@ fn with_width_of(map: &IndexMap, mut layout: Layout) -> Layout {
     let bits = map.element_bits();
     layout.element_bits = (bits != map.data_type().bits().next_multiple_of(8)).then_some(bits);
     layout
-}
-
-/// Returns an untiled layout of this dimension order, with the attributes of `layout`.
-fn in_order(layout: Layout, minor_to_major: &[usize]) -> Result<Layout, Error> {
-    let mut ordered = Layout::new(minor_to_major)?;
-    ordered.tail_padding_alignment = layout.tail_padding_alignment;
-    ordered.element_bits = layout.element_bits;
-    ordered.memory_space = layout.memory_space;
-    ordered.split_configs = layout.split_configs;
-    ordered.metadata_prefix_bytes = layout.metadata_prefix_bytes;
-    ordered.index_type = layout.index_type;
-    ordered.pointer_type = layout.pointer_type;
-    Ok(ordered)
 }
 
 /// Returns which sizes of the view are bounds: the sizes of dimensions that the view takes unchanged from
@@ -125,44 +111,37 @@ pub(super) fn in_tiles_of(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<A
     let (followed, others): (Vec<_>, Vec<_>) = TpuTiles::ALL
         .into_iter()
         .partition(|&rule| !tiles.is_empty() && operand.tpu_tiles(rule).is_ok_and(|ruled| ruled == tiles));
-    by_rule(&followed, Some(operand), wanted).or_else(|| unchanged(operand, wanted)).or_else(|| {
-        let others = if tiles.is_empty() { Vec::new() } else { others };
-        by_rule(&others, Some(operand), wanted)
-    })
+    let others = if tiles.is_empty() { Vec::new() } else { others };
+    let of_rules = orders(wanted.map(), Some(operand), 2);
+    by_rules(&of_rules, &followed, wanted, |ruled| ruled == tiles)
+        .or_else(|| by_rules(&of_rules, &followed, wanted, |_| true))
+        .or_else(|| unchanged(operand, wanted))
+        .or_else(|| by_rules(&of_rules, &others, wanted, |_| true))
 }
 
-/// Spells the map in the tiles that a TPU would choose for its sizes.
 pub(super) fn as_on_a_tpu(wanted: &Wanted<'_>) -> Option<ArrayShape> {
-    by_rule(&TpuTiles::ALL, None, wanted)
+    by_rules(&orders(wanted.map(), None, 2), &TpuTiles::ALL, wanted, |_| true)
 }
 
-/// Spells the map in tiles that one of `rules` chooses. Among several spellings, a spelling with the
-/// operand's tiles is preferred.
-fn by_rule(rules: &[TpuTiles], operand: Option<&ArrayShape>, wanted: &Wanted<'_>) -> Option<ArrayShape> {
-    let mut first: Option<ArrayShape> = None;
-    for order in orders(wanted.map(), operand, 2) {
-        for &rule in rules {
-            let Some(tiles) = wanted.untiled(&order).and_then(|shape| shape.tpu_tiles(rule).ok()) else { continue };
-            let is_carried = operand.is_some_and(|operand| tiles == operand.layout().tiles());
-            if (is_carried || first.is_none())
-                && let Some(shape) = wanted.spelling(&order, &tiles)
-            {
-                if is_carried {
-                    return Some(shape);
-                }
-                first = Some(shape);
-            }
-        }
-    }
-    first
+/// Spells the map in one of the orders and the tiles that one of `rules` chooses for it, if they are allowed.
+fn by_rules(
+    orders: &[Vec<usize>],
+    rules: &[TpuTiles],
+    wanted: &Wanted<'_>,
+    is_allowed: impl Fn(&[Tile]) -> bool,
+) -> Option<ArrayShape> {
+    let pairs = orders.iter().flat_map(|order| rules.iter().map(move |&rule| (order, rule)));
+    pairs.into_iter().find_map(|(order, rule)| {
+        let tiles = wanted.untiled(order)?.tpu_tiles(rule).ok()?;
+        if is_allowed(&tiles) { wanted.spelling(order, &tiles) } else { None }
+    })
 }
 
 /// Spells the map in the operand's tiles, unchanged.
 fn unchanged(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     let tiles = operand.layout().tiles();
     if let Some(levels) = wanted.map().levels() {
-        let order: Vec<usize> = levels.order().to_vec();
-        return wanted.spelling(&order, tiles);
+        return wanted.spelling(levels.order(), tiles);
     }
     let tiled = tiles.iter().map(|tile| tile.entries().len()).max().unwrap_or(0);
     orders(wanted.map(), Some(operand), tiled).into_iter().find_map(|order| wanted.spelling(&order, tiles))

@@ -110,7 +110,6 @@ impl MemoryOrder {
         Ok(())
     }
 
-    /// The number of digits of a dimension, padding included.
     pub(crate) fn levels(&self, dimension: usize) -> usize {
         self.0.iter().filter(|digit| digit.dimension == dimension).count()
     }

@@ -8,14 +8,6 @@ use tensor_layout::checked;
 use tensor_layout::plan::Code;
 
 /// One plane of a format: the size of its blocks, and the divisor of the texture's width and height.
-///
-/// ```
-/// use tensor_layout_text::texture::{Format, TexturePlane};
-///
-/// let planes: Vec<TexturePlane> = "nv12".parse::<Format>()?.planes;
-/// assert_eq!((planes[1].block_bytes, planes[1].divisor), (2, 2));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TexturePlane {
     /// The size of a block, in bytes.
@@ -35,10 +27,6 @@ impl TexturePlane {
     #[must_use]
     pub const fn texels(bytes: u64) -> TexturePlane {
         TexturePlane { block_bytes: bytes, block_width: 1, block_height: 1, divisor: 1, is_depth: false }
-    }
-
-    const fn blocks(bytes: u64, width: u64, height: u64) -> TexturePlane {
-        TexturePlane { block_width: width, block_height: height, ..TexturePlane::texels(bytes) }
     }
 }
 
@@ -63,62 +51,6 @@ pub struct Format {
     pub planes: Vec<TexturePlane>,
 }
 
-/// Formats whose names are not lists of components, by the start of their names: the bytes of a block, its
-/// width and its height. Two pixels share their colours in the formats at the end.
-const BLOCKS: &[(&str, u64, u64, u64)] = &[
-    ("bc1", 8, 4, 4),
-    ("bc2", 16, 4, 4),
-    ("bc3", 16, 4, 4),
-    ("bc4", 8, 4, 4),
-    ("bc5", 16, 4, 4),
-    ("bc6h", 16, 4, 4),
-    ("bc7", 16, 4, 4),
-    ("etc2rgba8", 16, 4, 4),
-    ("etc2r8g8b8a8", 16, 4, 4),
-    ("etc2r", 8, 4, 4),
-    ("eacrg11", 16, 4, 4),
-    ("eacr11g11", 16, 4, 4),
-    ("eacr11", 8, 4, 4),
-    ("yuy2", 4, 2, 1),
-    ("r8g8b8g8", 4, 2, 1),
-    ("g8r8g8b8", 4, 2, 1),
-    ("g8b8g8r8422", 4, 2, 1),
-    ("b8g8r8g8422", 4, 2, 1),
-    ("gbgr422", 4, 2, 1),
-    ("bgrg422", 4, 2, 1),
-];
-
-/// Formats of two planes, of which the second has a half of the width and the height, by the bytes of a texel
-/// of the first plane.
-const HALVED: &[(&str, u64)] = &[
-    ("nv12", 1),
-    ("p010", 2),
-    ("g8b8r82plane420unorm", 1),
-    ("g10x6b10x6r10x62plane420unorm3pack16", 2),
-    ("r8bg8biplanar420unorm", 1),
-    ("r10x6bg10x6biplanar420unorm", 2),
-];
-
-/// Depth and stencil, and the bytes of a texel of each plane. APIs copy one of both planes at a time.
-const DEPTHS: &[(&str, &[u64])] = &[
-    ("depth16unorm", &[2]),
-    ("d16unorm", &[2]),
-    ("x8d24unormpack32", &[4]),
-    ("depth32float", &[4]),
-    ("d32float", &[4]),
-    ("d32sfloat", &[4]),
-    ("stencil8", &[1]),
-    ("s8uint", &[1]),
-    ("d16unorms8uint", &[2, 1]),
-    ("d24unorms8uint", &[4, 1]),
-    ("depth24unormstencil8", &[4, 1]),
-    ("r24g8typeless", &[4, 1]),
-    ("depth32floatstencil8", &[4, 1]),
-    ("d32sfloats8uint", &[4, 1]),
-    ("d32floats8x24uint", &[4, 1]),
-    ("r32g8x24typeless", &[4, 1]),
-];
-
 /// Words of names that do not change where a texel is.
 const WORDS: &[&str] =
     &["unorm", "snorm", "uint", "sint", "ufloat", "sfloat", "float", "srgb", "typeless", "pack16", "pack32"];
@@ -133,14 +65,8 @@ impl FromStr for Format {
         let lower: String = name.to_ascii_lowercase().chars().filter(|c| !matches!(c, '_' | '-')).collect();
         let prefixes = ["vkformat", "dxgiformat", "mtlpixelformat"];
         let lower = prefixes.iter().find_map(|prefix| lower.strip_prefix(prefix)).unwrap_or(&lower);
-        let one = |plane| Ok(Format { planes: vec![plane] });
-        if let Some(&(_, bytes)) = HALVED.iter().find(|(name, _)| *name == lower) {
-            let colours = TexturePlane { divisor: 2, ..TexturePlane::texels(bytes.saturating_mul(2)) };
-            return Ok(Format { planes: vec![TexturePlane::texels(bytes), colours] });
-        }
-        if let Some((_, planes)) = DEPTHS.iter().find(|(name, _)| *name == lower) {
-            let plane = |&bytes: &u64| TexturePlane { is_depth: true, ..TexturePlane::texels(bytes) };
-            return Ok(Format { planes: planes.iter().map(plane).collect() });
+        if let Some(planes) = in_table(lower) {
+            return Ok(Format { planes });
         }
         if let Some(rest) = lower.strip_prefix("depth24plus") {
             let reason = match rest {
@@ -149,18 +75,18 @@ impl FromStr for Format {
             };
             return Err(Code::UnknownTextureFormat.because(name.to_owned(), reason));
         }
-        if let Some(&(_, bytes, width, height)) = BLOCKS.iter().find(|(start, ..)| lower.starts_with(start)) {
-            return one(TexturePlane::blocks(bytes, width, height));
-        }
         if let Some(sides) = lower.strip_prefix("astc") {
             let (width, rest) = sides.split_once('x').unwrap_or_default();
             let height = rest.trim_end_matches(|c: char| !c.is_ascii_digit());
             if let (Ok(width), Ok(height)) = (width.parse(), height.parse()) {
-                return one(TexturePlane::blocks(16, width, height));
+                let plane = TexturePlane { block_width: width, block_height: height, ..TexturePlane::texels(16) };
+                return Ok(Format { planes: vec![plane] });
             }
         }
         match component_bits(lower) {
-            Some(bits) if bits > 0 && bits.is_multiple_of(8) => one(TexturePlane::texels(bits.div_euclid(8))),
+            Some(bits) if bits > 0 && bits.is_multiple_of(8) => {
+                Ok(Format { planes: vec![TexturePlane::texels(bits.div_euclid(8))] })
+            }
             _ => Err(Code::UnknownTextureFormat.because(
                 name.to_owned(),
                 "names no texture format: expected components such as rgba8, rg16, r32, bc1 to bc7, nv12 or p010, a name of WebGPU, \
@@ -168,6 +94,31 @@ impl FromStr for Format {
             )),
         }
     }
+}
+
+/// Returns the planes of a format in the table `crates/text/src/texture/formats.txt`.
+fn in_table(name: &str) -> Option<Vec<TexturePlane>> {
+    let rows = include_str!("formats.txt").lines().filter_map(|row| row.split_once(" | "));
+    let is_it = |known: &str| known.strip_suffix('*').map_or(known == name, |beginning| name.starts_with(beginning));
+    let (_, planes) = rows.into_iter().find(|(known, _)| is_it(known))?;
+    planes.split(", ").map(plane).collect()
+}
+
+/// Reads a plane of the table: `depth 4`, `2 /2` or `8 4x4`.
+fn plane(text: &str) -> Option<TexturePlane> {
+    let mut plane = TexturePlane::texels(0);
+    for word in text.split(' ') {
+        if let Some((width, height)) = word.split_once('x') {
+            (plane.block_width, plane.block_height) = (width.parse().ok()?, height.parse().ok()?);
+        } else if let Some(divisor) = word.strip_prefix('/') {
+            plane.divisor = divisor.parse().ok()?;
+        } else if word == "depth" {
+            plane.is_depth = true;
+        } else {
+            plane.block_bytes = word.parse().ok()?;
+        }
+    }
+    Some(plane)
 }
 
 /// Returns the bits of a texel whose name lists components: `rgba8`, `r5g6b5`, `rgb10a2unorm`.

@@ -23,7 +23,7 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
 }
 
 /// Reads a text that is a list and nothing more.
-pub(super) fn whole_list<'a, T>(
+pub(crate) fn whole_list<'a, T>(
     text: &'a str,
     what: &str,
     number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
@@ -41,7 +41,7 @@ pub(super) fn whole_list<'a, T>(
 }
 
 /// Reads `(2, 3)`, `(2,)`, `()`, `[2, 3]`, or a single number, which NumPy reads as one dimension.
-pub(super) fn tuple<'a, T>(
+pub(crate) fn tuple<'a, T>(
     cursor: &mut Cursor<'a>,
     number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
@@ -64,7 +64,7 @@ pub(super) fn tuple<'a, T>(
 }
 
 /// Reads a whole number with or without a sign.
-pub(super) fn signed(cursor: &mut Cursor<'_>) -> Result<i128, Error> {
+pub(crate) fn signed(cursor: &mut Cursor<'_>) -> Result<i128, Error> {
     let negative = cursor.eat("-");
     let number = i128::from(cursor.number("a whole number")?);
     Ok(if negative { 0_i128.minus(number) } else { number })
@@ -76,11 +76,11 @@ pub(crate) fn joined<T: ToString>(numbers: &[T]) -> String {
 }
 
 /// Writes `[2,3]`.
-pub(super) fn list(numbers: &[u64]) -> String {
+pub(crate) fn list(numbers: &[u64]) -> String {
     format!("[{}]", joined(numbers))
 }
 
 /// Writes a tuple as Python does: `(2,3)`, `(2,)` and `()`.
-pub(super) fn python<T: ToString>(numbers: &[T]) -> String {
+pub(crate) fn python<T: ToString>(numbers: &[T]) -> String {
     format!("({}{})", joined(numbers), if numbers.len() == 1 { "," } else { "" })
 }
