@@ -217,34 +217,43 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
         let mut stage = Stage::<V>::new();
         for iteration in walk.iterations() {
             let ahead = iteration.later.map(|later| later.addr().wrapping_sub(iteration.from.addr()));
-            // The staging buffer holds the bytes of the destination from `run` to `end`.
-            let (mut run, mut end) = (0, 0);
+            // The staging buffer holds the bytes of the destination from `front` to `end`. Those up to `run`
+            // have been stored.
+            let (mut front, mut run, mut end) = (0, 0, 0);
             for first in (0..blocks).step_by(of_period) {
                 // The last period ends with the last block, and may begin inside the previous period.
                 let begin = first.min(blocks - of_period);
                 let at = begin * block;
                 // SAFETY: the period from block `begin` on is inside the permutation, whose span is readable
-                // and writable. The buffer has room for a period after `DRAINED` bytes.
+                // and writable. Fewer bytes than `DRAINED` and a period are not stored yet. The buffer has
+                // room for another period after them.
                 unsafe {
                     let from = iteration.from.add(permutation.source_of(begin..begin + of_period));
                     if !walk.streaming {
                         period.permute(from, iteration.to.add(at), ahead);
                         continue;
                     }
-                    if end - run >= DRAINED {
-                        run += stage.drain_lines(iteration.to.add(run), end - run);
-                    }
                     if at < run {
-                        stage.drain(iteration.to.add(run), end - run);
-                        run = at;
+                        stage.drain(run - front, iteration.to.add(run), end - run);
+                        (front, run, end) = (at, at, at);
+                    } else if at + bytes - front > ROOM {
+                        std::ptr::copy(stage.start().add(run - front), stage.start(), end - run);
+                        front = run;
                     }
-                    period.permute(from, stage.start().add(at - run), ahead);
+                    period.permute(from, stage.start().add(at - front), ahead);
+                    // The periods before this one are stored. A line that is loaded right after it was stored
+                    // in two parts waits for both stores.
+                    if end - run >= DRAINED {
+                        let rest = iteration.to.addr().wrapping_add(end) % LINE;
+                        stage.drain(run - front, iteration.to.add(run), end - rest - run);
+                        run = end - rest;
+                    }
                     end = at + bytes;
                 }
             }
             if walk.streaming {
                 // SAFETY: the buffer holds the last bytes of the destination.
-                unsafe { stage.drain(iteration.to.add(run), end - run) };
+                unsafe { stage.drain(run - front, iteration.to.add(run), end - run) };
             }
         }
     }
@@ -257,7 +266,10 @@ struct Stage<V> {
 }
 
 #[repr(align(64))]
-struct Buffer([MaybeUninit<u8>; LONGEST_PERIOD + DRAINED + LINE]);
+struct Buffer([MaybeUninit<u8>; ROOM]);
+
+/// Size of a staging buffer: what is collected, one period that was collected before, and one more.
+const ROOM: usize = DRAINED + 2 * LONGEST_PERIOD;
 
 /// How many bytes a staging buffer collects before whole lines are stored. By trial (Zen 5): with 4 KiB,
 /// mirrored rows took 2.6 times as long, because the loads of a whole page wait for memory while nothing is
@@ -267,26 +279,7 @@ const DRAINED: usize = 1 << 9;
 impl<V: Vector> Stage<V> {
     #[inline(always)]
     fn new() -> Stage<V> {
-        Stage { buffer: Buffer([MaybeUninit::uninit(); LONGEST_PERIOD + DRAINED + LINE]), vector: PhantomData }
-    }
-
-    /// Copies the first `bytes` bytes of the buffer to `to`, up to the last border of a line. The rest goes
-    /// to the front of the buffer. Returns the number of bytes that were copied.
-    ///
-    /// # Safety
-    ///
-    /// * The first `bytes` bytes of the buffer have been written, and are at most a line less than its
-    ///   length.
-    /// * `bytes` bytes are writable at `to`.
-    #[inline(always)]
-    unsafe fn drain_lines(&mut self, to: *mut u8, bytes: usize) -> usize {
-        let rest = (to.addr().wrapping_add(bytes) % LINE).min(bytes);
-        // SAFETY: the contract of this function.
-        unsafe {
-            self.drain(to, bytes - rest);
-            std::ptr::copy(self.start().add(bytes - rest), self.start(), rest);
-        }
-        bytes - rest
+        Stage { buffer: Buffer([MaybeUninit::uninit(); ROOM]), vector: PhantomData }
     }
 
     #[inline(always)]
@@ -294,16 +287,16 @@ impl<V: Vector> Stage<V> {
         self.buffer.0.as_mut_ptr().cast()
     }
 
-    /// Copies the first `bytes` bytes of the buffer to `to`, with non-temporal stores.
+    /// Copies the bytes from index `at` on to `to`, with non-temporal stores.
     ///
     /// # Safety
     ///
-    /// * The first `bytes` bytes of the buffer have been written.
+    /// * `bytes` bytes of the buffer, from index `at` on, have been written.
     /// * `bytes` bytes are writable at `to`.
     #[inline(always)]
-    unsafe fn drain(&mut self, to: *mut u8, bytes: usize) {
+    unsafe fn drain(&mut self, at: usize, to: *mut u8, bytes: usize) {
         // SAFETY: the contract of this function.
-        unsafe { stream_run::<V>(self.start(), to, bytes, Neighbours::NONE, None) };
+        unsafe { stream_run::<V>(self.start().add(at), to, bytes, Neighbours::NONE, None) };
     }
 }
 
