@@ -25,7 +25,7 @@ pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};
 
 pub(crate) use fit::Context;
 pub use fit::{Misfit, fills_lines, has_shuffle};
-pub(crate) use panels::{MOST_ROWS, STAGE, STAGED_PITCH, count};
+pub(crate) use panels::{MOST_ROWS, STAGE, count};
 pub(crate) use reach::Reach;
 
 use crate::block_permutation::BlockPermutation;

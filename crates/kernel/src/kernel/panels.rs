@@ -95,7 +95,7 @@ pub(crate) const STAGE: usize = MOST_COLUMNS * STAGED_PITCH;
 
 /// The pitch of the rows of a staging buffer, in bytes, unless rows are longer than eight lines: eight lines,
 /// and one line more.
-pub(crate) const STAGED_PITCH: usize = 9 * LINE;
+const STAGED_PITCH: usize = 9 * LINE;
 
 // The kept columns fill the staging buffer a whole number of times, for every length of a unit.
 const _: () = assert!(KEPT_COLUMNS.is_multiple_of(MOST_COLUMNS) && KEPT_COLUMNS.is_multiple_of(RUN_COLUMNS));

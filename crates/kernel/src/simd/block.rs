@@ -44,22 +44,19 @@ use std::mem::MaybeUninit;
 use super::edge::edge;
 use super::order::Scattered;
 use super::prefetch::PanelPrefetch;
-use super::square::{Corner, How, NEITHER, Panel, TransposePanel, lanes, square, store, transposed_lanes};
+use super::square::{Corner, How, Panel, TransposePanel, lanes, square, store, transposed_lanes};
 use super::vector::{Operation, Vector};
 use crate::machine::LINE;
 
 /// The function for units of this length in bytes; `None` if registers do not hold such units.
-///
-/// If a side is `STAGED`, its rows are [`STAGED_PITCH`] bytes apart. The code then adds constants where it
-/// would load offsets. Small copies by a staging buffer take 0.9 to 0.97 of the time (Zen 3).
 #[inline(always)]
-pub(super) fn of_unit<V: Vector, const STAGED: bool>(unit: usize) -> Option<TransposePanel> {
+pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {
-        1 => panel::<V, 1, 16, STAGED>,
-        2 => panel::<V, 2, 8, STAGED>,
-        4 => panel::<V, 4, 4, STAGED>,
-        8 => panel::<V, 8, 2, STAGED>,
-        16 => panel::<V, 16, 1, STAGED>,
+        1 => panel::<V, 1, 16>,
+        2 => panel::<V, 2, 8>,
+        4 => panel::<V, 4, 4>,
+        8 => panel::<V, 8, 2>,
+        16 => panel::<V, 16, 1>,
         _ => return None,
     };
     Some(transpose)
@@ -68,20 +65,17 @@ pub(super) fn of_unit<V: Vector, const STAGED: bool>(unit: usize) -> Option<Tran
 /// # Safety
 ///
 /// The conditions of [`TransposePanel`].
-unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(
+unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     panel: &Panel<'_>,
     prefetch: &mut PanelPrefetch<'_>,
 ) {
     // SAFETY: the contract of this function.
-    unsafe { V::vectorize(Blocks::<UNIT, IN_LANE, STAGED>(panel, prefetch)) }
+    unsafe { V::vectorize(Blocks::<UNIT, IN_LANE>(panel, prefetch)) }
 }
 
-struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(
-    &'a Panel<'a>,
-    &'a mut PanelPrefetch<'p>,
-);
+struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize>(&'a Panel<'a>, &'a mut PanelPrefetch<'p>);
 
-impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for Blocks<'_, '_, UNIT, IN_LANE, STAGED> {
+impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT, IN_LANE> {
     /// # Safety
     ///
     /// The conditions of [`TransposePanel`].
@@ -92,18 +86,17 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for 
         let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
         let Panel { from, to, rows, columns, row_count, column_count, how, .. } = *panel;
         let lines = row_count.div_ceil(in_line);
-        let scattered = !STAGED && V::BYTES == LINE && how.scattered && !how.staged;
+        let scattered = V::BYTES == LINE && how.scattered && !how.staged;
         let (wide, high) = if scattered { (column_count / in_line, row_count / in_line) } else { (0, 0) };
         let start = Corner { from, rows, to, columns };
-        let at =
-            |line: usize, column: usize| start.moved::<STAGED>([column * UNIT, line * in_line, line * LINE, column]);
+        let at = |line: usize, column: usize| start.moved([column * UNIT, line * in_line, line * LINE, column]);
         // SAFETY: each whole block is a line of rows by a vector of columns, and all of them are inside the
         // panel. `edge` gets the remaining rows and columns, which are inside the panel too.
         unsafe {
             if scattered {
                 for block in Scattered::new(wide * high) {
                     let corner = at(block / wide, block % wide * in_line);
-                    square::<V, UNIT, IN_LANE, LANES, false, STAGED>(&how, corner, prefetch);
+                    square::<V, UNIT, IN_LANE, LANES, false>(&how, corner, prefetch);
                 }
             }
             for first in (0..column_count).step_by(in_line) {
@@ -117,19 +110,19 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for 
                     let whole = if high == in_line { here - here % units } else { 0 };
                     let mut corner = at(line, first);
                     let blocks = whole / units;
-                    if !STAGED && how.streaming {
+                    if how.streaming {
                         for _ in 0..blocks {
                             line_block::<V, UNIT, IN_LANE, LANES>(&how, corner, prefetch);
-                            corner = corner.moved::<STAGED>([V::BYTES, 0, 0, units]);
+                            corner = corner.moved([V::BYTES, 0, 0, units]);
                         }
                     } else {
                         for _ in 0..blocks {
                             let mut part = corner;
                             for _ in 0..LINE / V::BYTES {
-                                square::<V, UNIT, IN_LANE, LANES, false, STAGED>(&how, part, prefetch);
-                                part = part.moved::<STAGED>([0, units, V::BYTES, 0]);
+                                square::<V, UNIT, IN_LANE, LANES, false>(&how, part, prefetch);
+                                part = part.moved([0, units, V::BYTES, 0]);
                             }
-                            corner = corner.moved::<STAGED>([V::BYTES, 0, 0, units]);
+                            corner = corner.moved([V::BYTES, 0, 0, units]);
                         }
                     }
                     for column in (first + whole..first + here).step_by(units) {
@@ -158,7 +151,7 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
     let Corner { from, rows, to, columns } = corner;
     if V::BYTES == LINE {
         // SAFETY: a vector is a line, so a square is the whole block.
-        unsafe { square::<V, UNIT, IN_LANE, LANES, true, NEITHER>(how, corner, prefetch) };
+        unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, corner, prefetch) };
         return;
     }
     // The two halves of a line are stored one after the other, so that the CPU combines them into one write.
@@ -168,8 +161,8 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
     // are its line.
     unsafe {
         prefetch.issue::<V>(units);
-        let first = lanes::<V, IN_LANE, LANES, NEITHER>(how, (from, rows), &mut first);
-        let second = lanes::<V, IN_LANE, LANES, NEITHER>(how, (from, rows.add(units)), &mut second);
+        let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);
+        let second = lanes::<V, IN_LANE, LANES>(how, (from, rows.add(units)), &mut second);
         for (group, (first, second)) in first.iter().zip(second).enumerate() {
             let first = transposed_lanes::<V, UNIT, IN_LANE>(first);
             let second = transposed_lanes::<V, UNIT, IN_LANE>(second);

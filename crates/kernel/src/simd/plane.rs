@@ -34,11 +34,10 @@ use std::ops::Range;
 use super::block::of_unit;
 use super::offsets::{List, Offsets};
 use super::prefetch::PanelPrefetch;
-use super::square::{DESTINATION, How, NEITHER, Panel, TransposePanel};
+use super::square::{How, Panel, TransposePanel};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::kernel::{KEPT_COLUMNS, MICRO_TILE, MicroTile, Panels, Plane, STAGED_PITCH, Stage, count};
-use crate::level::SMALL_PROGRAM;
+use crate::kernel::{KEPT_COLUMNS, MICRO_TILE, MicroTile, Panels, Plane, Stage, count};
 use crate::machine::{LINE, PAGE};
 use staged::{Buffers, Ends, Leftover, StageRows, drain, runs, staged_row};
 
@@ -53,15 +52,12 @@ mod staged;
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(never)]
 pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &Panels) {
-    let transpose = of_unit::<V, NEITHER>(plane.unit).unwrap_or(runs::<V>);
-    // For registers of a line this was not measured.
-    let staged = if V::BYTES == LINE || SMALL_PROGRAM { None } else { of_unit::<V, DESTINATION>(plane.unit) };
+    let transpose = of_unit::<V>(plane.unit).unwrap_or(runs::<V>);
     let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
     let (rows, columns) = (Offsets::new(&mut row_list), Offsets::new(&mut column_list));
-    let staged = staged.unwrap_or(transpose);
     let shuffle = plane.micro_tile.map(MicroTile::shuffle);
     let micro_tile = shuffle.as_ref();
-    let mut planes = Planes { walk, plane, panels, transpose, staged, micro_tile, rows, columns, stage: None };
+    let mut planes = Planes { walk, plane, panels, transpose, micro_tile, rows, columns, stage: None };
     // SAFETY: the contract of this function. With a staging buffer, `Staged` sets `stage`.
     unsafe {
         match panels.stage {
@@ -128,8 +124,6 @@ struct Planes<'a> {
     plane: &'a Plane,
     panels: &'a Panels,
     transpose: TransposePanel,
-    /// The code that transposes a panel to rows of a staging buffer that are `STAGED_PITCH` bytes apart.
-    staged: TransposePanel,
     micro_tile: Option<&'a [u8; MICRO_TILE]>,
     /// The offsets of the rows and the columns of the panel at hand.
     rows: Offsets<'a>,
@@ -294,7 +288,7 @@ impl<'a> Planes<'a> {
         (pitch, how): (usize, How<'_>),
         prefetch: &mut PanelPrefetch<'_>,
     ) {
-        let &mut Planes { plane, panels, transpose, staged, .. } = self;
+        let &mut Planes { plane, panels, transpose, .. } = self;
         let Some(stage) = &mut self.stage else { return };
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
         let first = stage.rows.wrapping_add(LINE);
@@ -312,7 +306,7 @@ impl<'a> Planes<'a> {
         };
         // SAFETY: the rows and columns are inside the plane. `Panels::fit` checked that the buffer has room
         // for the lines of the columns, after one line in front.
-        unsafe { if pitch == STAGED_PITCH { staged(&panel, prefetch) } else { transpose(&panel, prefetch) } };
+        unsafe { transpose(&panel, prefetch) };
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
         let Stage::Continue { joined, .. } = panels.stage else {
             for (i, column) in columns.enumerate() {

@@ -7,7 +7,6 @@ use super::interleave::InterleaveRows;
 use super::plane::{one_panel, panels};
 use super::runs::TransposeRuns;
 use super::shuffles::{Shuffling, of_bits, of_bytes, of_width};
-use super::square::NEITHER;
 use super::transpose::{TransposeLanes, transpose_units};
 use super::vector::Vector;
 use super::walk::Walk;
@@ -52,7 +51,7 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
                 V::vectorize(InterleaveRows { walk, shuffling, row, unit, pitch, signed: false, by });
             }
             &Kernel::Transpose { ref plane, by: Transpose::Panel { scattered } } => {
-                one_panel(walk, plane, of_unit::<V, NEITHER>(plane.unit), scattered);
+                one_panel(walk, plane, of_unit::<V>(plane.unit), scattered);
             }
             Kernel::Transpose { plane, by: Transpose::Panels(cut) } => panels::<V>(walk, plane, cut),
             &Kernel::Transpose { ref plane, by: Transpose::Runs(runs) } => {

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use super::prefetch::PanelPrefetch;
 use super::vector::Vector;
-use crate::kernel::{MICRO_TILE, STAGED_PITCH};
+use crate::kernel::MICRO_TILE;
 use crate::machine::LINE;
 
 /// Some rows and columns of a plane. The unit at (row, column) moves from `from + rows[row] + column * UNIT`
@@ -54,13 +54,7 @@ pub(super) struct How<'a> {
 /// * Every column is writable for `row_count` units. If the destination is a staging buffer, the rows are
 ///   rounded up to whole lines, and the columns to a whole vector of units.
 /// * With `streaming`, the units of row 0 are at the start of a line in every column.
-/// * If the function was compiled for a staging buffer on one side, the offsets of that side are the
-///   multiples of [`STAGED_PITCH`].
 pub(super) type TransposePanel = unsafe fn(&Panel<'_>, &mut PanelPrefetch<'_>);
-
-/// Which side of a panel is a staging buffer, for the const parameter `STAGED`.
-pub(super) const NEITHER: bool = false;
-pub(super) const DESTINATION: bool = true;
 
 /// The upper left corner of a block, as pointers: to the first byte of the block on either side, and to the
 /// offsets of its first row and its first column.
@@ -73,11 +67,9 @@ pub(super) struct Corner {
 }
 
 impl Corner {
-    /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns. On a
-    /// side that is `STAGED`, rows or columns are bytes of the buffer.
+    /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns.
     #[inline(always)]
-    pub(super) fn moved<const STAGED: bool>(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
-        let to = if STAGED { to + columns * STAGED_PITCH } else { to };
+    pub(super) fn moved(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
         Corner {
             from: self.from.wrapping_add(from),
             rows: self.rows.wrapping_add(rows),
@@ -116,7 +108,6 @@ pub(super) unsafe fn square<
     const IN_LANE: usize,
     const LANES: usize,
     const STREAMING: bool,
-    const STAGED: bool,
 >(
     how: &How<'_>,
     Corner { from, rows, to, columns }: Corner,
@@ -130,11 +121,11 @@ pub(super) unsafe fn square<
         // The prefetches are in front of the shuffles, because between the shuffles they would take
         // registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
-        let groups = lanes::<V, IN_LANE, LANES, STAGED>(how, (from, rows), &mut all);
+        let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         for (group, lanes) in groups.iter().enumerate() {
             for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
                 let column = group * IN_LANE + i;
-                let to = to.add(if STAGED { column * STAGED_PITCH } else { *columns.add(column) });
+                let to = to.add(*columns.add(column));
                 if STREAMING { store(how, line, to) } else { line.store(to) }
             }
         }
@@ -174,7 +165,7 @@ pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
 ///
 /// * `V::BYTES` bytes are readable in each of the rows.
 #[inline(always)]
-pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, const STAGED: bool>(
+pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     how: &How<'_>,
     (from, rows): (*const u8, *const usize),
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
