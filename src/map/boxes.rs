@@ -17,50 +17,18 @@
 )]
 
 use crate::checked::{Dims, Exact, at, count, next_index};
-use crate::short_sort::sort_by_key;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::num::NonZeroU64;
-use core::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
-use super::refine::{Loop, Loops, Segments, Stride, refine};
-
-/// One loop nest of a copy: the two offsets where it begins, and its loops from outer to inner. Offsets and
-/// strides are in elements.
-///
-/// [`CopyPass::boxes`](crate::plan::CopyPass::boxes) returns the boxes of a copy. All boxes of a pass
-/// together copy each element once.
-///
-/// ```
-/// use tensor_layout::{plan::{CopyBox, Loop, Stride}, relayout::Relayout, BufferTensorDesc, DataType};
-///
-/// // Rows of three, packed and then four apart.
-/// let packed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
-/// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[4, 1]))?;
-/// let plan = Relayout::new(&packed, &rows)?;
-/// let pass = plan.passes().next().expect("one pass");
-/// assert_eq!((pass.source_elements, pass.destination_elements, pass.box_count()), (6, 7, 1));
-/// let copied: CopyBox = pass.boxes().next().expect("one box");
-/// assert_eq!((copied.source, copied.destination, copied.elements()), (0, 0, 6));
-/// assert_eq!(copied.loops()[0], Loop::Strided(Stride { extent: 2, source: 3, destination: 4 }));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CopyBox {
-    /// The offset where the first element is read, in elements from the start of the source.
-    pub source: u64,
-    /// The offset where the first element is written, in elements from the start of the destination.
-    pub destination: u64,
-    pub(crate) loops: Loops,
-}
+use super::refine::{CopyBox, Loop, Segments, refine, simplify};
 
 /// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
 ///
@@ -114,59 +82,6 @@ impl ByIndex {
             entries.iter().fold((u64::MAX, u64::MAX), |(from, to), entry| (from.min(entry.0), to.min(entry.1)));
         entries.iter_mut().for_each(|entry| *entry = (entry.0 - source, entry.1 - destination));
         CopyBox { source, destination, loops: smallvec![Loop::Table(entries)] }
-    }
-}
-
-impl CopyBox {
-    /// The loops from outer to inner. Loops over a table of offsets come first, then the other loops by
-    /// descending stride of the destination. A box without loops copies one element.
-    #[must_use]
-    pub fn loops(&self) -> &[Loop] {
-        &self.loops
-    }
-
-    /// The number of elements that the box copies.
-    #[must_use]
-    pub fn elements(&self) -> u64 {
-        // The product fits 64 bits, because every iteration copies another element of one tensor.
-        self.loops.iter().fold(1, |product: u64, step| product.times(step.extent()))
-    }
-
-    /// Returns the range of source offsets that the box reads, in elements. The range of a box without
-    /// iterations is empty.
-    pub(crate) fn source_span(&self) -> Range<u64> {
-        let mut span = self.source..self.source + 1;
-        for step in &self.loops {
-            match step {
-                Loop::Strided(Stride { extent: 0, .. }) => return self.source..self.source,
-                Loop::Strided(stride) => {
-                    let last = (stride.extent - 1) * stride.source.unsigned_abs();
-                    if stride.ascends() { span.end += last } else { span.start -= last }
-                }
-                Loop::Table(entries) => {
-                    let offsets = || entries.iter().map(|&(source, _)| source);
-                    span.start += offsets().min().unwrap_or(0);
-                    span.end += offsets().max().unwrap_or(0);
-                }
-            }
-        }
-        span
-    }
-
-    pub(super) fn at(source: u64, destination: u64) -> CopyBox {
-        CopyBox { source, destination, loops: Loops::new() }
-    }
-
-    /// Adds loops, which begin at an offset from the start of this box.
-    pub(super) fn add(&mut self, inside: CopyBox) {
-        self.source += inside.source;
-        self.destination += inside.destination;
-        self.loops.extend(inside.loops);
-    }
-
-    pub(crate) fn in_order(mut self) -> CopyBox {
-        simplify(&mut self.loops);
-        self
     }
 }
 
@@ -371,25 +286,6 @@ pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, each: &mut dyn Fn
         from = from.saturating_add_signed(stride.source);
         to = to.saturating_add(stride.destination);
     }
-}
-
-/// Puts tables first, then the strided loops by descending stride. A loop that continues the loop outside it
-/// is merged into that loop.
-fn simplify(loops: &mut Loops) {
-    sort_by_key(loops, |step| match step {
-        Loop::Table(_) => (false, Reverse((0, 0))),
-        Loop::Strided(stride) => (true, Reverse((stride.destination, stride.source.unsigned_abs()))),
-    });
-    loops.dedup_by(|step, outside| match (step, outside) {
-        (Loop::Strided(inner), Loop::Strided(outer)) => match inner.joined(*outer) {
-            Some(both) => {
-                *outer = both;
-                true
-            }
-            None => false,
-        },
-        _ => false,
-    });
 }
 
 pub(super) type DimList = SmallVec<[usize; 8]>;

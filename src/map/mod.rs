@@ -77,7 +77,6 @@ pub(crate) use refine::Loops;
 /// The items of this folder that [`crate::plan`] re-exports.
 pub(crate) mod plan {
 
-    pub use super::boxes::CopyBox;
     pub use super::deviation::EQUALITY_WORK_LIMIT;
     pub use super::digits::{Chain, Digit};
     pub use super::index_map::{Besides, Component, StorageRule};
@@ -87,5 +86,5 @@ pub(crate) mod plan {
     pub use super::padding::PADDING_SEARCH_LIMIT;
     #[cfg(feature = "plan")]
     pub use super::places::DigitPlace;
-    pub use super::refine::{Loop, Stride};
+    pub use super::refine::{CopyBox, Loop, Stride};
 }

@@ -12,10 +12,12 @@
 )]
 
 use crate::checked::{self, Exact, count};
+use crate::short_sort::sort_by_key;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::ops::Range;
 use smallvec::SmallVec;
 
-use super::boxes::CopyBox;
 use super::digits::{Digit, below, evaluate};
 
 /// The most entries of a table. A copy that needs a longer table goes through a packed buffer instead.
@@ -144,6 +146,107 @@ impl Loop {
 }
 
 pub(crate) type Loops = SmallVec<[Loop; 4]>;
+
+/// One loop nest of a copy: the two offsets where it begins, and its loops from outer to inner. Offsets and
+/// strides are in elements.
+///
+/// [`CopyPass::boxes`](crate::plan::CopyPass::boxes) returns the boxes of a copy. All boxes of a pass
+/// together copy each element once.
+///
+/// ```
+/// use tensor_layout::{plan::{CopyBox, Loop, Stride}, relayout::Relayout, BufferTensorDesc, DataType};
+///
+/// // Rows of three, packed and then four apart.
+/// let packed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+/// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[4, 1]))?;
+/// let plan = Relayout::new(&packed, &rows)?;
+/// let pass = plan.passes().next().expect("one pass");
+/// assert_eq!((pass.source_elements, pass.destination_elements, pass.box_count()), (6, 7, 1));
+/// let copied: CopyBox = pass.boxes().next().expect("one box");
+/// assert_eq!((copied.source, copied.destination, copied.elements()), (0, 0, 6));
+/// assert_eq!(copied.loops()[0], Loop::Strided(Stride { extent: 2, source: 3, destination: 4 }));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyBox {
+    /// The offset where the first element is read, in elements from the start of the source.
+    pub source: u64,
+    /// The offset where the first element is written, in elements from the start of the destination.
+    pub destination: u64,
+    pub(crate) loops: Loops,
+}
+
+impl CopyBox {
+    /// The loops from outer to inner. Loops over a table of offsets come first, then the other loops by
+    /// descending stride of the destination. A box without loops copies one element.
+    #[must_use]
+    pub fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    /// The number of elements that the box copies.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        // The product fits 64 bits, because every iteration copies another element of one tensor.
+        self.loops.iter().fold(1, |product: u64, step| product.times(step.extent()))
+    }
+
+    /// Returns the range of source offsets that the box reads, in elements. The range of a box without
+    /// iterations is empty.
+    pub(crate) fn source_span(&self) -> Range<u64> {
+        let mut span = self.source..self.source + 1;
+        for step in &self.loops {
+            match step {
+                Loop::Strided(Stride { extent: 0, .. }) => return self.source..self.source,
+                Loop::Strided(stride) => {
+                    let last = (stride.extent - 1) * stride.source.unsigned_abs();
+                    if stride.ascends() { span.end += last } else { span.start -= last }
+                }
+                Loop::Table(entries) => {
+                    let offsets = || entries.iter().map(|&(source, _)| source);
+                    span.start += offsets().min().unwrap_or(0);
+                    span.end += offsets().max().unwrap_or(0);
+                }
+            }
+        }
+        span
+    }
+
+    pub(super) fn at(source: u64, destination: u64) -> CopyBox {
+        CopyBox { source, destination, loops: Loops::new() }
+    }
+
+    /// Adds loops, which begin at an offset from the start of this box.
+    pub(super) fn add(&mut self, inside: CopyBox) {
+        self.source += inside.source;
+        self.destination += inside.destination;
+        self.loops.extend(inside.loops);
+    }
+
+    pub(crate) fn in_order(mut self) -> CopyBox {
+        simplify(&mut self.loops);
+        self
+    }
+}
+
+/// Puts tables first, then the strided loops by descending stride. A loop that continues the loop outside it
+/// is merged into that loop.
+pub(super) fn simplify(loops: &mut Loops) {
+    sort_by_key(loops, |step| match step {
+        Loop::Table(_) => (false, Reverse((0, 0))),
+        Loop::Strided(stride) => (true, Reverse((stride.destination, stride.source.unsigned_abs()))),
+    });
+    loops.dedup_by(|step, outside| match (step, outside) {
+        (Loop::Strided(inner), Loop::Strided(outer)) => match inner.joined(*outer) {
+            Some(both) => {
+                *outer = both;
+                true
+            }
+            None => false,
+        },
+        _ => false,
+    });
+}
 
 /// The segments of numbers that no single loop nest describes, with a limit of their total cost.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout_text::Notated;
 
 /// The most allocations of planning a copy of the suite. Most take 3: the components of both layouts, and the
-/// program with its box. Fused dimensions, tables of offsets, ragged tiles, ranks above 4 and boxes that share
-/// rows take a few more, and so do the tables of small blocks that are permuted in registers.
+/// program with its box. Fused dimensions, tables of offsets, ragged tiles, ranks above 4 and boxes that
+/// share rows take a few more, and so do the tables of small blocks that are permuted in registers.
 const PLANNING: u64 = 24;
 
 /// The lines of the suite: size class, name, and the two layouts.
