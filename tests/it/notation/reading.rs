@@ -257,6 +257,13 @@ fn other_spellings_are_read() {
     same("u8[1,2,1,1,1,1,1,1,3]:abcdefghi", "u8[1,2,1,1,1,1,1,1,3]:abcdefghi");
 }
 
+/// No element has an offset in such a tensor, so no stride of it is too large.
+#[test]
+fn sizes_beside_a_zero_may_have_any_product() {
+    let read: Notated = "f32[0,4294967296,4294967296]".parse().unwrap();
+    assert_eq!(read.to_index_map().unwrap().physical_elements(), 0);
+}
+
 #[test]
 fn what_cannot_be_read_says_where() {
     for (text, column, words) in [
