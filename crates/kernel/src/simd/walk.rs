@@ -26,8 +26,8 @@ impl<'a> Walk<'a> {
         Pointers { iterations, later, start: self.start }
     }
 
-    /// The walk around the innermost loop, and that loop, whose iterations a kernel goes through by itself. If
-    /// later iterations are prefetched, the walk stays whole.
+    /// The walk around the innermost loop, and that loop, whose iterations a kernel goes through by itself.
+    /// If later iterations are prefetched, the walk stays whole.
     #[inline(always)]
     pub(super) fn around_innermost(&self) -> (Walk<'a>, Stride) {
         match self.loops.split_last() {
