@@ -124,7 +124,7 @@ impl Told<'_> {
     fn check<L: ToIndexMap>(&self, layout: &L, buffer: &UploadBuffer, limits: &DeviceLimits, sizes: &[u64]) {
         let Ok(report) = validate(layout, buffer, limits) else { return };
         if let Err(errors) = validate_description(layout, limits) {
-            // An output is bound in whole units, which can be long enough for a device where its elements are not.
+            // An output is bound in whole units, which can be long enough where its elements are not.
             let rounded = errors.codes().iter().all(|code| ["binding_too_small", "binding_unaligned"].contains(code));
             assert!(rounded && buffer.role == Role::Output && limits.write_granularity > 1, "{errors}");
         }

@@ -81,8 +81,8 @@ macro_rules! limit_fields {
             repeats_outermost_only: bool = false;
             /// The length of every contiguous run of elements must be a multiple of this number, in bytes.
             run_multiple: u64 = 1;
-            /// Whether every row of elements below a byte must begin at a whole byte: strides of more than one
-            /// element are whole bytes.
+            /// Whether every row of elements below a byte must begin at a whole byte: strides of more than
+            /// one element are whole bytes.
             whole_byte_rows: bool = false;
             /// Whether elements of an array may be as close as their strides say. Without this, the elements
             /// of tensors with more than one are 16 bytes apart, as in uniform buffers of WGSL that lack the

@@ -312,8 +312,8 @@ const WORDS: [(&str, &str); 14] = [
     ("<c16", "D cdouble complex complex128"),
 ];
 
-/// Returns a text of `numpy.dtype` as NumPy writes it into a file on a little-endian CPU, and its data type if
-/// there is one.
+/// Returns a text of `numpy.dtype` as NumPy writes it into a file on a little-endian CPU, and its data type
+/// if there is one.
 ///
 /// ```
 /// use tensor_layout::DataType;
