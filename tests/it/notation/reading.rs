@@ -111,6 +111,14 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     Ok(lines)
 }
 
+/// An empty part of an array whose elements take fewer bits than their type.
+#[test]
+fn empty_views_keep_the_width_of_their_elements() {
+    let shape: ArrayShape = "u8[1]{0:E(1)}".parse().unwrap();
+    let part = shape.to_index_map().unwrap().slice(&[(1..1).into()]).unwrap();
+    check(&AnyLayout::from(&part)).unwrap();
+}
+
 proptest! {
     #![proptest_config(cases(1500))]
 
