@@ -11,6 +11,7 @@ use tensor_layout::upload::{
     DeviceLimits, Role, Suggestion, UploadBuffer, UploadReport, split_binding, suggest, validate, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout_text::named::NamedLayout;
 use tensor_layout_text::{Notated, Scaled};
 
 use crate::describe::min_size_in_bytes;
@@ -153,7 +154,14 @@ struct Answer {
 
 impl Answer {
     fn of(layout: &str, arguments: &Arguments, limits: &DeviceLimits) -> Result<Answer, Error> {
-        let layout: Notated = layout.parse()?;
+        let layout: Notated = layout.parse().or_else(|error| match layout.parse::<NamedLayout>() {
+            // A repacked tensor takes as many bytes as its blocks, which are what is bound.
+            Ok(named) if named.group.is_some() => match named.blocks() {
+                Some(blocks) => Ok(blocks.clone().into()),
+                None => Err(error),
+            },
+            _ => Err(error),
+        })?;
         let (desc, remark) = bound_as(layout.layout())?;
         let alignment = layout.alignment();
         let desc = match u32::try_from(alignment) {

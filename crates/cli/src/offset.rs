@@ -212,6 +212,9 @@ impl Layout {
 
     fn index(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
         if let Some((group, packed)) = &self.group {
+            if offset >= packed.physical_elements() {
+                return packed.inverse(offset);
+            }
             let bits = u64::from(packed.element_bits());
             let place = group.inverse(offset.saturating_mul(bits)).map(|place| place.div_euclid(bits));
             return place.map_or(Ok(None), |place| packed.inverse(place));

@@ -97,7 +97,8 @@ impl Parts {
     }
 
     fn named(named: NamedLayout, other: &str, is_source: bool) -> Result<Parts, Error> {
-        let plain: Notated = other.parse()?;
+        let packed = format!("{}{}", named.type_name(), write_list(named.logical_sizes()));
+        let plain = layout_or_rule(other, &packed)?;
         // Blocks of another type may have as many bytes.
         if let (Some(expected), Some(found)) = (named.blocks(), plain.blocks()) {
             let (expected, found) = (expected.block_type().to_string(), found.block_type().to_string());

@@ -148,8 +148,8 @@ def bits(ggml):
             return out if is_known else None
 
         changed = [set() for _ in range(size * 8)]
-        weights = [[] for _ in range(size * 8)]
-        for _ in range(24 if floats(bytes(size)) is not None else 0):
+        weights = [{} for _ in range(size * 8)]
+        for trial in range(24 if floats(bytes(size)) is not None else 0):
             block = bytearray(chosen.randbytes(size))
             before = floats(block)
             for bit in range(size * 8):
@@ -159,7 +159,7 @@ def bits(ggml):
                 differs = (after != before) & ~(numpy.isnan(after) & numpy.isnan(before))
                 changed[bit] |= set(numpy.flatnonzero(differs).tolist())
                 if len(changed[bit]) == 1 and differs.any():
-                    weights[bit].append(float(abs(numpy.float64(after[differs][0]) - before[differs][0])))
+                    weights[bit][trial] = float(abs(numpy.float64(after[differs][0]) - before[differs][0]))
         if any(len(ks) == 1 for ks in changed):
             record["value_bits"] = [[] for _ in range(values)]
             for bit, ks in enumerate(changed):
@@ -167,10 +167,12 @@ def bits(ggml):
                     record["value_bits"][next(iter(ks))].append(bit)
             # Where values are numbers, a bit of a value has twice the weight of the bit before it, up to rounding.
             for k, found in enumerate(record["value_bits"]):
-                if found and len({len(weights[bit]) for bit in found}) == 1 and all(weights[bit] for bit in found):
-                    order = sorted(found, key=lambda bit: numpy.median(weights[bit]))
+                trials = set.intersection(*(set(weights[bit]) for bit in found)) if found else ()
+                if trials:
+                    weight = {bit: numpy.array([weights[bit][trial] for trial in trials]) for bit in found}
+                    order = sorted(found, key=lambda bit: numpy.median(weight[bit]))
                     with numpy.errstate(all="ignore"):
-                        ratios = [numpy.array(weights[bit]) / weights[order[0]] / 2**i for i, bit in enumerate(order)]
+                        ratios = [weight[bit] / weight[order[0]] / 2**i for i, bit in enumerate(order)]
                     if all(numpy.mean(abs(ratio - 1) < 0.02) > 0.3 for ratio in ratios):
                         found = order
                 record["value_bits"][k] = [[bit // 8, bit % 8] for bit in found]

@@ -194,8 +194,8 @@ fn header(model: &Model<'_>, plans: &[Result<Plan<'_>, Error>], output: &mut Out
             Ok(plan) if plan.repacked.is_some() => {
                 let (name, layout) = (printable(&tensor.name), plan.text());
                 return Err(Stop::Unusable(format!(
-                    "nothing was written: `{name}` would be {layout}, whose parts a model file cannot name (`convert` \
-                     writes it)"
+                    "nothing was written: `{name}` would be {layout}, and a model file names layouts in which each \
+                     element has one place, as groups of rows have not (`convert` writes one tensor)"
                 )));
             }
             Ok(plan) => listed.push((tensor.name.as_str(), &plan.layout, &plan.map)),

@@ -41,7 +41,7 @@ use super::{Values, no_value};
 pub struct Group {
     pub(super) rows: u64,
     /// The blocks of a row.
-    blocks: u64,
+    pub(super) blocks: u64,
     /// The bits of a block.
     bits: u64,
     /// The bits of a group, in its order.
