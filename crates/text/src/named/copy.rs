@@ -1,8 +1,8 @@
 //! `PartsCopy`: a copy to or from a named layout of several parts, or of groups of rows.
 //!
-//! Rows of blocks are copied [group by group](super::group_copy), and the parts of a layout one after the other:
-//! each is a copy of its own, between the part and the slice of the other side that has its indices. Where
-//! neither fits, a packed tensor in memory is in between: for two such layouts, and for blocks whose bytes do
+//! Rows of blocks are copied [group by group](super::group_copy), and the parts of a layout one after the
+//! other: each is a copy of its own, between the part and the slice of the other side that has its indices.
+//! Where neither fits, a packed tensor in memory is in between: for two such layouts, and for blocks whose bytes do
 //! not follow each other.
 
 use tensor_layout::checked;
@@ -90,9 +90,10 @@ impl NamedLayout {
     /// ```
     /// use tensor_layout_text::named::NamedLayout;
     ///
-    /// let [fours, eights] = ["ggml.q4_0x4<4>:q4_0[8,32]", "ggml.q4_0x8:q4_0[8,32]"].map(str::parse::<NamedLayout>);
+    /// let fours: NamedLayout = "ggml.q4_0x4<4>:q4_0[8,32]".parse()?;
+    /// let eights: NamedLayout = "ggml.q4_0x8:q4_0[8,32]".parse()?;
     /// let mut group = vec![0; 144];
-    /// fours?.copy_to_named(&eights?)?.run(&(0..144).collect::<Vec<u8>>(), &mut group)?;
+    /// fours.copy_to_named(&eights)?.run(&(0..144).collect::<Vec<u8>>(), &mut group)?;
     /// // The scales of the first four rows, those of the others, and 4 of the 8 bytes of row 0.
     /// assert_eq!(group[..20], [0, 1, 2, 3, 4, 5, 6, 7, 72, 73, 74, 75, 76, 77, 78, 79, 8, 9, 10, 11]);
     /// # Ok::<(), tensor_layout::Error>(())

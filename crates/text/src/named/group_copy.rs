@@ -9,8 +9,8 @@ use tensor_layout::{IndexMap, LayoutClass};
 
 use super::Group;
 
-/// Returns the bytes of scales and of values, the rows and the bytes of a row in turn, if a group is scales of
-/// all rows and then values in turn.
+/// Returns the bytes of scales and of values, the rows, and the bytes of a row in turn, if a group is scales
+/// of all rows and then values in turn.
 fn form_of(group: &Group) -> Option<[u64; 4]> {
     let (rows, bytes) = (group.rows, group.bytes().checked_div(group.rows)?);
     let (first, second) = (group.runs.first()?, group.runs.get(usize::try_from(rows).ok()?)?);
@@ -150,16 +150,19 @@ impl GroupCopy {
         to_rows: bool,
     ) -> Option<()> {
         for (bits, flip, moves) in &self.moves {
-            for step in moves {
+            let moved = moves.iter().map(|step| {
                 let (row, place) = (starts.get(step.row)? * 8 + step.from, group * 8 + step.to);
-                let (from, to) = if to_rows { (place, row) } else { (row, place) };
-                match bits {
-                    64 => unit::<8>(source, destination, from, to, *flip)?,
-                    32 => unit::<4>(source, destination, from, to, *flip)?,
-                    16 => unit::<2>(source, destination, from, to, *flip)?,
-                    8 => unit::<1>(source, destination, from, to, *flip)?,
-                    _ => {
-                        let mask = (1_u8 << *bits) - 1;
+                Some(if to_rows { (place, row) } else { (row, place) })
+            });
+            match bits {
+                64 => units::<8>(source, destination, moved, *flip)?,
+                32 => units::<4>(source, destination, moved, *flip)?,
+                16 => units::<2>(source, destination, moved, *flip)?,
+                8 => units::<1>(source, destination, moved, *flip)?,
+                _ => {
+                    let mask = (1_u8 << *bits) - 1;
+                    for places in moved {
+                        let (from, to) = places?;
                         let taken = source.get(from / 8)? >> (from % 8) & mask;
                         let byte = destination.get_mut(to / 8)?;
                         *byte = *byte & !(mask << (to % 8)) | taken << (to % 8);
@@ -217,10 +220,18 @@ fn move_unit<const U: usize, const FLIP: u8>(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Moves one unit of whole bytes, of which the first bits are given.
+/// Moves units of whole bytes, of which the first bits are given.
 #[inline(always)]
-fn unit<const U: usize>(source: &[u8], destination: &mut [u8], from: usize, to: usize, flip: u8) -> Option<()> {
-    let unit = source.get(from.div_euclid(8)..)?.first_chunk::<U>()?;
-    *destination.get_mut(to.div_euclid(8)..)?.first_chunk_mut::<U>()? = unit.map(|byte| byte ^ flip);
+fn units<const U: usize>(
+    source: &[u8],
+    destination: &mut [u8],
+    moved: impl Iterator<Item = Option<(usize, usize)>>,
+    flip: u8,
+) -> Option<()> {
+    for places in moved {
+        let (from, to) = places?;
+        let unit = source.get(from.div_euclid(8)..)?.first_chunk::<U>()?;
+        *destination.get_mut(to.div_euclid(8)..)?.first_chunk_mut::<U>()? = unit.map(|byte| byte ^ flip);
+    }
     Some(())
 }
