@@ -35,7 +35,7 @@ struct Step {
 #[derive(Debug, Clone)]
 enum How {
     Groups {
-        copy: GroupCopy,
+        copy: Box<GroupCopy>,
         to_rows: bool,
     },
     /// The copy of each part, in pieces.
@@ -147,7 +147,10 @@ impl NamedLayout {
             Some(copy) => (copy, true),
             None => (GroupCopy::new(group, &blocks).ok_or_else(|| refused(format!("{self} has no copy")))?, false),
         };
-        let mut steps = vec![step(if is_direct { other } else { &packed }, How::Groups { copy, to_rows: to_other })];
+        let mut steps = vec![step(
+            if is_direct { other } else { &packed },
+            How::Groups { copy: Box::new(copy), to_rows: to_other },
+        )];
         if !is_direct {
             let [from, to] = in_order(&packed, other, to_other);
             let plan = Relayout::new(from, to)?;
