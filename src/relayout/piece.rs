@@ -88,8 +88,8 @@ impl Relayout {
     ///
     /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece),
     /// because threads do not pay for less. There are also fewer if the layouts are so irregular that the
-    /// pieces would have more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy takes
-    /// several passes, or if the copy has more than 4,096 boxes. There are never more than 16,384 pieces.
+    /// pieces would have more than 8,192 boxes. There is one piece if `pieces` is 0, if the copy takes
+    /// several passes, or if the copy has more than 4,096 boxes. There are never more than 8,192 pieces.
     ///
     /// **Post-condition** (`pieces_together_are_the_whole_copy`): in any order, the pieces write the bytes
     /// that the whole copy writes, each byte once.

@@ -228,7 +228,7 @@ pub(crate) const FILL_BLOCK: usize = 1 << 22;
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 
 /// The most clipped boxes of all pieces together. If there would be more, fewer pieces are made. Not tuned.
-pub(crate) const MOST_CLIPPED: usize = 1 << 14;
+pub(crate) const MOST_CLIPPED: usize = 1 << 13;
 
 /// The most entries of all tables of the boxes that are planned ahead, cut or clipped. Each of these three
 /// kinds of tables takes at most 16 MiB. Not tuned.

@@ -128,19 +128,14 @@ fn describe(
         }
         (Input::Scaled(scaled), None) => scaled::describe(text, &scaled, json),
         (Input::Scaled(_), Some(notation)) => {
-            Err(Error::not_expressible(notation.title(), "it has planes of values and of scales, each with a layout"))
+            Err(Error::not_expressible(notation.noun(), "it has planes of values and of scales, each with a layout"))
         }
         (Input::Parts(named), Some(_)) => named.to_index_map().map(|_| String::new()),
         (Input::Parts(named), None) => Ok(parts(text, &named, json)),
         (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),
         (Input::Shape(_), Some(notation)) => {
             let reason = "it is not one array with a size for each dimension, and only XLA's notation has such shapes";
-            let target = match notation {
-                Notation::Numpy => "NumPy array",
-                Notation::Directml => "DirectML tensor",
-                other => other.title(),
-            };
-            Err(Error::not_expressible(target, reason))
+            Err(Error::not_expressible(notation.noun(), reason))
         }
         (Input::Shape(shape), None) => {
             let description = TupleDescription::of(&shape)?;

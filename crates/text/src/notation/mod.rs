@@ -111,7 +111,8 @@ impl Notation {
     }
 
     /// What a text of the notation is, for sentences that say why there is none.
-    fn noun(self) -> &'static str {
+    #[must_use]
+    pub fn noun(self) -> &'static str {
         self.names().2
     }
 

@@ -227,8 +227,9 @@ impl fmt::Display for Tag {
     }
 }
 
-/// Returns oneDNN's tag for a layout of TVM (`tvm.tir.layout`), which writes every axis with a capital letter:
-/// `NCHW4c` is `nChw4c`. `None` for a tag that is oneDNN's too, and for a text that is no layout of TVM.
+/// Returns oneDNN's tag for a layout of TVM (`tvm.tir.layout`), which writes every axis with a capital
+/// letter: `NCHW4c` is `nChw4c`. `None` for a tag that is oneDNN's too, and for a text that is no layout of
+/// TVM.
 pub(super) fn tag_of_tvm(tag: &str) -> Option<String> {
     let (axes, blocks) = tag.split_at(tag.find(|c: char| c.is_ascii_digit())?);
     let is_blocked = |axis: char| blocks.contains(axis.to_ascii_lowercase());

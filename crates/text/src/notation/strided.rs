@@ -166,7 +166,7 @@ pub(super) fn signed(
     let base = u64::try_from(lowest).map_err(|_| {
         let bits = lowest.unsigned_abs().saturating_mul(data_type.bits().into());
         let bytes = counted(bits.div_ceil(8), "byte");
-        Error::not_expressible("layout", format!("an element would be stored {bytes} before its buffer"))
+        Error::not_expressible("index map", format!("an element would be stored {bytes} before its buffer"))
     })?;
     Ok((desc.with_base_offset(base)?, reversed))
 }
