@@ -202,8 +202,8 @@ impl BoxGroups {
         groups.fold(0, u64::saturating_add)
     }
 
-    /// The box of this number, which is below [`count`](Self::count). The loops are in the order of descending
-    /// destination stride. Neighbouring loops are merged if they form one loop on both sides.
+    /// The box of this number, which is below [`count`](Self::count). The loops are in the order of
+    /// descending destination stride. Neighbouring loops are merged if they form one loop on both sides.
     pub(crate) fn get(&self, number: u64) -> Cow<'_, CopyBox> {
         if let Some(by_index) = &self.by_index {
             return Cow::Owned(by_index.copy_box(number));

@@ -285,8 +285,9 @@ impl Segments {
     }
 }
 
-/// Refines the digits of two chains on `0..extent`. The loops that all numbers share are added to `common`. If these loops
-/// visit every number, `segments` does not change, and otherwise it gets the segments inside them.
+/// Refines the digits of two chains on `0..extent`. The loops that all numbers share are added to `common`.
+/// If these loops visit every number, `segments` does not change, and otherwise it gets the segments inside
+/// them.
 ///
 /// Returns `None` if a table would have more than [`MAX_TABLE`] entries, if all segments together would cost
 /// more than [`MAX_REFINED`] entries, or if a stride has 64 bits.

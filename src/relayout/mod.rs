@@ -22,8 +22,8 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files of this folder are the features of a copy, `plan/` chooses how it runs, `exec.rs` runs a plan, and
-// `crates/kernel/` has the innermost loops: see docs/DESIGN.md.
+// The files of this folder are the features of a copy, `plan/` chooses how it runs, `exec.rs` runs a plan,
+// and `crates/kernel/` has the innermost loops: see docs/DESIGN.md.
 
 // This module comes first, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]

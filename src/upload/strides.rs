@@ -34,8 +34,8 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
     let is_free = |axis: usize| sizes.get(axis) == Some(&1) && at(given, axis) != at(&legal, axis);
     let same = |a: &Error, b: &Error| (a.axis(), a.code()) == (b.axis(), b.code());
     for error in literal.iter().filter(|error| !settled.iter().any(|other| same(other, error))) {
-        // The rule of an axis also reads the stride of the next axis, so the unused stride of either may be the
-        // cause.
+        // The rule of an axis also reads the stride of the next axis, so the unused stride of either may be
+        // the cause.
         let axis = error.axis().unwrap_or(0);
         let blamed = [axis, axis.plus(1)].into_iter().find(|&axis| is_free(axis));
         free.extend(blamed.filter(|axis| !free.contains(axis)));

@@ -2,8 +2,8 @@
 //!
 //! Rows of blocks are copied [group by group](super::group_copy), and the parts of a layout one after the
 //! other: each is a copy of its own, between the part and the slice of the other side that has its indices.
-//! Where neither fits, a packed tensor in memory is in between: for two such layouts, and for blocks whose bytes do
-//! not follow each other.
+//! Where neither fits, a packed tensor in memory is in between: for two such layouts, and for blocks whose
+//! bytes do not follow each other.
 
 use tensor_layout::checked;
 use tensor_layout::plan::Code;
