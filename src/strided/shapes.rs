@@ -46,6 +46,24 @@ impl BufferTensorDesc {
         Self::with_order(data_type, &sizes, AxisOrder::NHWC)
     }
 
+    /// Returns a packed tensor in the order NCDHW. The `sizes` are N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`new`](Self::new).
+    pub fn ncdhw<T: Integer>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
+    }
+
+    /// Returns a packed tensor in the order NDHWC. The `sizes` are still N, C, D, H, W.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`new`](Self::new).
+    pub fn ndhwc<T: Integer>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
+        Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
+    }
+
     /// Returns a row-major tensor in which every row (last axis) begins at a multiple of `alignment` bytes.
     /// Copies between buffers and textures require such rows: 256 bytes for Direct3D 12
     /// (`TEXTURE_DATA_PITCH_ALIGNMENT`) and WebGPU (`bytesPerRow`).

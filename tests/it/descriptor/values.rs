@@ -41,7 +41,7 @@ fn equal_descriptors_are_one_key_of_a_map() {
 
 #[test]
 fn a_channels_first_volume_is_packed_without_strides() {
-    let volume = BufferTensorDesc::with_order(DataType::F16, &[2, 3, 4, 5, 6], AxisOrder::NCDHW).unwrap();
+    let volume = BufferTensorDesc::ncdhw(DataType::F16, [2, 3, 4, 5, 6]).unwrap();
     assert_eq!((volume.strides(), volume.explicit_strides()), (&[360, 120, 30, 6, 1][..], None));
     assert_eq!(format!("{:?} {:?}", AxisOrder::NCDHW, AxisOrder::NHWC), "AxisOrder(NCDHW) AxisOrder(NHWC)");
 }

@@ -2,7 +2,7 @@
 #![cfg_attr(feature = "directml", allow(unsafe_code, reason = "reading a raw structure back, as DirectML would"))]
 
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 fn desc(text: &str) -> BufferTensorDesc {
     text.parse().unwrap()
@@ -125,7 +125,7 @@ fn constructors_views_and_offsets_take_an_engines_integers() {
     let cache = BufferTensorDesc::packed(DataType::F16, &[batch, heads, dim]).unwrap();
     assert_eq!(cache, BufferTensorDesc::new(DataType::F16, &[2_i64, 3, 4], None).unwrap());
     assert_eq!(BufferTensorDesc::nchw(DataType::U8, [1_usize, 3, 4, 5]).unwrap().strides(), [60, 20, 5, 1]);
-    let volume = BufferTensorDesc::with_order(DataType::U8, &[1_u32, 3, 4, 5, 6], AxisOrder::NDHWC).unwrap();
+    let volume = BufferTensorDesc::ndhwc(DataType::U8, [1_u32, 3, 4, 5, 6]).unwrap();
     assert_eq!(volume.strides(), [360, 1, 90, 18, 3]);
     let t: usize = 1;
     let token = cache.slice_axis(1, t..t + 1).unwrap();

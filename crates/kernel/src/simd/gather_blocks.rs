@@ -81,6 +81,26 @@ struct WholeBlocks<'a> {
     indices: &'a [u8; LINE],
 }
 
+/// The blocks that are left after whole vectors. (A closure would be compiled without the features of `V`.)
+struct LastBlocks {
+    at: usize,
+    bytes: usize,
+    indices: [u8; LINE],
+}
+
+impl LastBlocks {
+    /// Loads and permutes the blocks.
+    ///
+    /// # Safety
+    ///
+    /// * `bytes`, fewer than a vector has, are readable `at` bytes after `from`.
+    #[inline(always)]
+    unsafe fn load<V: Vector>(&self, from: *const u8) -> V {
+        // SAFETY: the contract of this function. A table of indices has a line, which is at least a vector.
+        unsafe { V::shuffle([V::load_partial(from.add(self.at), self.bytes)], V::load(self.indices.as_ptr())) }
+    }
+}
+
 impl Operation for WholeBlocks<'_> {
     /// # Safety
     ///
@@ -111,10 +131,7 @@ impl Operation for WholeBlocks<'_> {
         // * step` on, on the destination, and as many bytes from that end of the source at which it begins.
         unsafe {
             let order = V::load(placed.as_ptr());
-            let partial = |from: *const u8| {
-                let from = from.add(if backwards { 0 } else { whole * step });
-                V::shuffle([V::load_partial(from, left)], V::load(last.as_ptr()))
-            };
+            let tail = LastBlocks { at: if backwards { 0 } else { whole * step }, bytes: left, indices: last };
             for iteration in walk.iterations() {
                 let (first, delta) = match backwards {
                     true => (iteration.from.add(bytes - V::BYTES), step.wrapping_neg()),
@@ -149,7 +166,7 @@ impl Operation for WholeBlocks<'_> {
                             let begin = vectors.start * step;
                             let place = stage.start().add(number % 2 * (LONGEST_PERIOD / 2) + LINE);
                             if backwards && end > whole * step {
-                                partial(iteration.from).store_partial(place.add(whole * step - begin), left);
+                                tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
                             for n in vectors.clone() {
                                 let i = if backwards { vectors.start + (vectors.end - 1 - n) } else { n };
@@ -160,7 +177,7 @@ impl Operation for WholeBlocks<'_> {
                                 V::shuffle([V::load(from)], order).store(place.add(i * step - begin).sub(front));
                             }
                             if !backwards && end > whole * step {
-                                partial(iteration.from).store_partial(place.add(whole * step - begin), left);
+                                tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
                             next = Some((place.add(start - begin), start, end - start));
                         }
@@ -179,7 +196,7 @@ impl Operation for WholeBlocks<'_> {
                         (from, to) = (from.wrapping_add(delta), to.wrapping_add(step));
                     }
                     if left > 0 {
-                        partial(iteration.from).store_partial(to, left);
+                        tail.load::<V>(iteration.from).store_partial(to, left);
                     }
                 }
             }

@@ -61,7 +61,7 @@ pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &
     // SAFETY: the contract of this function. With a staging buffer, `Staged` sets `stage`.
     unsafe {
         match panels.stage {
-            Stage::None => planes.run::<V>(),
+            Stage::None => planes.run::<V, false>(),
             Stage::Lines(_) | Stage::Continue { .. } => V::vectorize(Staged(planes)),
         }
     }
@@ -115,7 +115,7 @@ impl Operation for Staged<'_> {
         let columns = Offsets::new(&mut list);
         let stage = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
         // SAFETY: the contract of this function.
-        unsafe { Planes { stage: Some(stage), ..self.0 }.run::<V>() }
+        unsafe { Planes { stage: Some(stage), ..self.0 }.run::<V, true>() }
     }
 }
 
@@ -150,9 +150,10 @@ impl<'a> Planes<'a> {
     /// # Safety
     ///
     /// * The conditions of [`panels`].
-    /// * `stage` is `Some` if the panels have a staging buffer.
+    /// * `stage` is `Some` if the panels have a staging buffer, which `STAGED` says. Without one, nothing here
+    ///   needs the features of `V`.
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    unsafe fn run<V: Vector, const STAGED: bool>(&mut self) {
         let &mut Planes { walk, plane, panels, .. } = self;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let how = self.how();
@@ -186,9 +187,9 @@ impl<'a> Planes<'a> {
                     let rows = first..(first + step).min(rows.end);
                     // SAFETY: these are rows and columns of a panel of the plane, and at most a step of rows.
                     unsafe {
-                        match self.stage {
-                            None => self.direct(&iteration, columns.clone(), rows, how, &mut next),
-                            Some(_) => self.by_stage::<V>(&iteration, columns.clone(), rows, how, &mut next),
+                        match STAGED {
+                            false => self.direct(&iteration, columns.clone(), rows, how, &mut next),
+                            true => self.by_stage::<V>(&iteration, columns.clone(), rows, how, &mut next),
                         }
                     }
                 }
