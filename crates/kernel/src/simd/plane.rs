@@ -150,8 +150,8 @@ impl<'a> Planes<'a> {
     /// # Safety
     ///
     /// * The conditions of [`panels`].
-    /// * `stage` is `Some` if the panels have a staging buffer, which `STAGED` says. Without one, nothing here
-    ///   needs the features of `V`.
+    /// * `stage` is `Some` if the panels have a staging buffer, which `STAGED` says. Without one, nothing
+    ///   here needs the features of `V`.
     #[inline(always)]
     unsafe fn run<V: Vector, const STAGED: bool>(&mut self) {
         let &mut Planes { walk, plane, panels, .. } = self;
