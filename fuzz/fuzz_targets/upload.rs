@@ -190,7 +190,8 @@ impl Told<'_> {
             strides[axis] = if axis + 1 == rank { 1 } else { strides[axis + 1].saturating_mul(sizes[axis + 1].max(1)) };
         }
         // The rules are those of the axes in memory order where a device takes any order.
-        let mut order: Vec<usize> = (0..rank).filter(|&axis| !limits.ignores_unit_strides || sizes[axis] != 1).collect();
+        let mut order: Vec<usize> =
+            (0..rank).filter(|&axis| !limits.ignores_unit_strides || sizes[axis] != 1).collect();
         if limits.any_order {
             order.sort_by_key(|&axis| std::cmp::Reverse((strides[axis], sizes[axis])));
         }
