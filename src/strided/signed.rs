@@ -48,7 +48,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Self::new); `negative` is for sizes alone.
+    /// The errors of [`new`](Self::new); `negative` is for sizes alone.
     pub fn from_signed<S: Integer, T: Integer>(
         data_type: DataType,
         sizes: &[S],

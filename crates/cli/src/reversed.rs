@@ -51,10 +51,14 @@ pub(crate) fn turned(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
         }
         format!("{}:{}:{step}", start - steps * step, start + 1)
     };
-    let inner = slice.trim();
-    let inner = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
-    let text = inner.split(',').enumerate().map(part).collect::<Vec<_>>().join(",");
-    (if text == inner { slice.to_owned() } else { text }, reversed)
+    let written = slice.trim();
+    let written = written.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(written);
+    // NumPy's `...` is as many whole axes as the other parts leave.
+    let left = sizes.len().saturating_sub(written.split(',').count().saturating_sub(1));
+    let has_gap = left > 0 && written.matches("...").count() == 1;
+    let whole = if has_gap { &written.replace("...", &vec![":"; left].join(",")) } else { written };
+    let text = whole.split(',').enumerate().map(part).collect::<Vec<_>>().join(",");
+    (if text == written { slice.to_owned() } else { text }, reversed)
 }
 
 pub(crate) fn permuted(axes: &str, reversed: &[usize], rank: usize) -> Vec<usize> {

@@ -151,7 +151,7 @@ impl NamedLayout {
         self.parts.len() == 1
     }
 
-    /// The same tensor in row-major order.
+    /// Returns a tensor of these sizes and this type in row-major order.
     pub(super) fn packed(&self) -> Result<BufferTensorDesc, Error> {
         BufferTensorDesc::packed(self.data_type, &self.sizes)
     }
