@@ -160,7 +160,7 @@ fn named_layouts_are_shared() {
     use tensor_layout_text::named;
     shared::<named::KnownAs>();
     shared::<named::NamedLayout>();
-    shared::<named::LayoutPart>();
+    shared::<tensor_layout_text::layout::Part>();
     shared::<named::Row>();
 }
 

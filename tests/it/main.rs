@@ -11,6 +11,7 @@ mod element;
 mod error_sentences;
 mod interop;
 mod kv;
+mod layout;
 mod map;
 mod named;
 mod notation;

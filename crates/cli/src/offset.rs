@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::named::{Group, LayoutPart, NamedLayout};
+use tensor_layout_text::layout::Part;
+use tensor_layout_text::named::{Group, NamedLayout};
 use tensor_layout_text::{Notated, Scaled};
 
 use crate::describe::bits_in_words;
@@ -89,7 +90,7 @@ struct Layout {
     /// The layout, if it is one part.
     whole: Option<AnyLayout>,
     sizes: Vec<u64>,
-    parts: Vec<LayoutPart>,
+    parts: Vec<Part>,
     /// The packed tensor of blocks whose bytes are laid out. Indices then count values.
     blocks: Option<BlockTensorDesc>,
     /// The order of bits in groups, with the packed tensor.
@@ -102,7 +103,7 @@ impl Layout {
             Ok((map, layout)) => {
                 let (text, sizes, blocks) = (layout.to_string(), map.sizes().to_vec(), layout.blocks().cloned());
                 let whole = Some(layout.layout().clone());
-                return Ok(Layout { text, whole, sizes, parts: vec![LayoutPart::whole(map)], blocks, group: None });
+                return Ok(Layout { text, whole, sizes, parts: vec![Part::whole(map)], blocks, group: None });
             }
             Err(error) => error,
         };
@@ -114,7 +115,7 @@ impl Layout {
         Ok(Layout { text, whole: None, sizes, parts: named.parts, blocks, group })
     }
 
-    fn part(&self, index: &[u64]) -> Option<(usize, &LayoutPart, Vec<u64>)> {
+    fn part(&self, index: &[u64]) -> Option<(usize, &Part, Vec<u64>)> {
         self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, inside(part, index)?)))
     }
 
@@ -223,7 +224,7 @@ impl Layout {
         for part in self.parts.iter().filter(|part| is_single || offset < part.map.physical_elements()) {
             if let Some(inside) = part.map.inverse(offset)? {
                 let place = |(&i, slice): (&u64, &Slice)| slice.start.saturating_add(i.saturating_mul(slice.step));
-                return Ok(Some(inside.iter().zip(&part.slices).map(place).collect()));
+                return Ok(Some(inside.iter().zip(&part.indices).map(place).collect()));
             }
         }
         Ok(None)
@@ -232,7 +233,7 @@ impl Layout {
     /// Returns the steps, in words, from an index to its offset. The index must be in range.
     fn steps(&self, index: &[u64]) -> Vec<String> {
         let Some((number, part, inside)) = self.part(index) else { return Vec::new() };
-        let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
+        let slices: Vec<String> = part.indices.iter().map(ToString::to_string).collect();
         let head = format!(
             "part {} of {}, which holds [{}]: there it is index {}",
             number.saturating_add(1),
@@ -247,14 +248,14 @@ impl Layout {
 }
 
 /// Converts an index of the tensor to an index of the part. `None` if the part does not hold it.
-fn inside(part: &LayoutPart, index: &[u64]) -> Option<Vec<u64>> {
+fn inside(part: &Part, index: &[u64]) -> Option<Vec<u64>> {
     let place = |(&i, (slice, &size)): (&u64, (&Slice, &u64))| {
         let from_start = i.checked_sub(slice.start)?;
         let is_taken = from_start.checked_rem(slice.step) == Some(0);
         from_start.checked_div(slice.step).filter(|&place| is_taken && place < size)
     };
-    let axes = part.slices.iter().zip(part.map.sizes());
-    index.iter().zip(axes).map(place).collect::<Option<Vec<u64>>>().filter(|_| index.len() == part.slices.len())
+    let axes = part.indices.iter().zip(part.map.sizes());
+    index.iter().zip(axes).map(place).collect::<Option<Vec<u64>>>().filter(|_| index.len() == part.indices.len())
 }
 
 struct Answer {

@@ -7,7 +7,8 @@ use serde_json::json;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, ToIndexMap};
 use tensor_layout_text::kv::{KvCache, pairs};
-use tensor_layout_text::named::{LayoutPart, NamedLayout, PartsCopy, full_name};
+use tensor_layout_text::layout::Part;
+use tensor_layout_text::named::{NamedLayout, PartsCopy, full_name};
 use tensor_layout_text::{Notated, Scaled};
 
 use crate::input::{Input, zeroed};
@@ -142,7 +143,7 @@ impl Parts {
                 return Ok((cache.to_string(), cache.parts().to_vec()));
             }
             let layout = layout_or_rule(text, other)?;
-            Ok((layout.to_string(), vec![LayoutPart::whole(layout.to_index_map()?)]))
+            Ok((layout.to_string(), vec![Part::whole(layout.to_index_map()?)]))
         };
         let ((from, source), (to, destination)) = (side(from, to)?, side(to, from)?);
         let plans = pairs(&source, &destination)?;

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | the root | one reader and one writer for every notation ([`Notated`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
+//! | [`layout`] | a layout as one value, whatever its text is ([`Layout`]) |
 //! | [`named`] | device layouts by their names |
 //! | [`kv`] | caches of keys and values of inference engines, by the order of their axes |
 //! | [`draw`] | pictures of a layout |
@@ -26,6 +27,7 @@
 
 pub mod draw;
 pub mod kv;
+pub mod layout;
 pub mod named;
 mod notation;
 mod numbers;
@@ -33,6 +35,7 @@ mod scaled;
 mod spell;
 pub mod texture;
 
+pub use layout::Layout;
 pub use notation::{
     Line, Notated, Notation, ViewStep, axis_orders, lacks_type, lines, numpy_dtype, offset_steps, onednn_size_in_bytes,
     read_signed, text, text_in, with_tag,

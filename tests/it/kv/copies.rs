@@ -6,7 +6,7 @@ use ndarray::{ArrayD, Axis, IxDyn};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 use tensor_layout_text::kv::pairs;
-use tensor_layout_text::named::LayoutPart;
+use tensor_layout_text::layout::Part;
 
 use super::{cache, map};
 
@@ -71,7 +71,7 @@ fn numbers(bytes: &[u8]) -> Vec<u16> {
 }
 
 /// Copies a cache of `memory` to another cache of `length` elements, pair by pair.
-fn copied(from: &[LayoutPart], memory: &[u16], to: &[LayoutPart], length: usize) -> Vec<u16> {
+fn copied(from: &[Part], memory: &[u16], to: &[Part], length: usize) -> Vec<u16> {
     let mut written = vec![u16::MAX; length];
     for (from, to) in pairs(from, to).unwrap() {
         Relayout::new(&from, &to).unwrap().run(cast_slice(memory), cast_slice_mut::<u16, u8>(&mut written)).unwrap();
@@ -104,7 +104,7 @@ fn block_tables_are_gathered_and_scattered() {
     assert_eq!(from.parts().len(), 5, "5, 6, 7 are one run");
     // Gathered to one dense tensor.
     let dense = BufferTensorDesc::packed(tensor_layout::DataType::U16, &[LAYERS as u64, tokens as u64, 3, 10]).unwrap();
-    let whole = [LayoutPart::whole(dense.to_index_map().unwrap())];
+    let whole = [Part::whole(dense.to_index_map().unwrap())];
     let sequence: Vec<u16> = gathered(&table, 16).iter().copied().collect();
     assert_eq!(copied(from.parts(), &pool, &whole, sequence.len()), sequence);
     // From there to blocks of another order and size, of which only the chosen places are written.

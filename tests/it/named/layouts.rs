@@ -103,7 +103,7 @@ fn every_sampled_place() {
             let mut found = 0;
             for part in &layout.parts {
                 let inside: Option<Vec<u64>> = part
-                    .slices
+                    .indices
                     .iter()
                     .zip(&index)
                     .map(|(slice, &i)| {
@@ -161,11 +161,11 @@ fn there_and_back() {
         let mut there = vec![0xa5; usize::try_from(end).unwrap()];
         let mut back = vec![0; bytes];
         for part in &layout.parts {
-            let slice = packed.slice(&part.slices).unwrap();
+            let slice = packed.slice(&part.indices).unwrap();
             Relayout::new(&slice, &part.map).unwrap().run(&source, &mut there).unwrap();
         }
         for part in &layout.parts {
-            let slice = packed.slice(&part.slices).unwrap();
+            let slice = packed.slice(&part.indices).unwrap();
             Relayout::new(&part.map, &slice).unwrap().run(&there, &mut back).unwrap();
         }
         assert_eq!(back, source, "{}", case.text);

@@ -7,7 +7,8 @@ use clap::Args;
 use serde_json::json;
 use tensor_layout::tiled::{Shape, TpuGeneration};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
-use tensor_layout_text::named::{Group, LayoutPart, NamedLayout};
+use tensor_layout_text::layout::Part;
+use tensor_layout_text::named::{Group, NamedLayout};
 use tensor_layout_text::{Notated, Notation, Scaled, lacks_type, read_signed};
 
 use crate::output::{Output, Stop, Verdict, each_line, refused, wrapped};
@@ -158,8 +159,8 @@ fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
         return object.to_string();
     }
     // The slices of the parts say which indices each has, such as every second element.
-    let line = |part: &LayoutPart| {
-        let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
+    let line = |part: &Part| {
+        let slices: Vec<String> = part.indices.iter().map(ToString::to_string).collect();
         let digits =
             tensor_layout_text::text(&part.map).unwrap_or_else(|_| format!("from element {}", part.map.base()));
         format!("\n  part       [{}]: {digits}", slices.join(","))

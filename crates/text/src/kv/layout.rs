@@ -9,7 +9,7 @@ use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::strided::Slice;
 
-use crate::named::LayoutPart;
+use crate::layout::Part;
 use crate::numbers::joined;
 
 pub(super) fn refused(reason: impl Into<String>) -> Error {
@@ -100,7 +100,7 @@ impl Written<'_> {
         self.field(name).map(|field| field.size)
     }
 
-    pub(super) fn cache(self) -> Result<(String, String, Vec<LayoutPart>), Error> {
+    pub(super) fn cache(self) -> Result<(String, String, Vec<Part>), Error> {
         let digits = self.digits()?;
         let (strides, elements) = self.strides(&digits)?;
         let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
@@ -148,7 +148,7 @@ impl Written<'_> {
             let map = whole.slice(&ranges)?;
             // The places after the last token of the last block are the cache's own.
             let map = if is_whole { map.with_owned(whole.owns()) } else { map };
-            parts.push(LayoutPart { slices: all.clone(), map });
+            parts.push(Part { indices: all.clone(), map });
         }
         // Each run of neighbouring blocks of a table is a part.
         let tokens_of_block = tokens.and(self.size("N")).unwrap_or(1);
@@ -163,7 +163,7 @@ impl Written<'_> {
                 (*slice, *range) = ((done..next).into(), (first..last).into());
             }
             if next > done {
-                parts.push(LayoutPart { slices, map: whole.slice(&ranges)? });
+                parts.push(Part { indices: slices, map: whole.slice(&ranges)? });
             }
             done = next;
         }

@@ -62,7 +62,8 @@ use tensor_layout::element::{DataType, Naming};
 use tensor_layout::plan::Besides;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
-use crate::named::{LayoutPart, TableRow, nearest, sections};
+use crate::layout::Part;
+use crate::named::{TableRow, nearest, sections};
 
 use layout::{Field, Written, refused};
 pub use pairs::pairs;
@@ -123,7 +124,7 @@ pub struct KvCache {
     text: String,
     order: String,
     axes: String,
-    parts: Vec<LayoutPart>,
+    parts: Vec<Part>,
 }
 
 impl KvCache {
@@ -141,7 +142,7 @@ impl KvCache {
 
     /// The parts of the cache, in the order of the indices: one, unless the cache has a block table.
     #[must_use]
-    pub fn parts(&self) -> &[LayoutPart] {
+    pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 }

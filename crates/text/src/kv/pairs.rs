@@ -14,13 +14,13 @@
 use tensor_layout::strided::Slice;
 use tensor_layout::{Error, IndexMap};
 
-use crate::named::LayoutPart;
+use crate::layout::Part;
 
 use super::layout::refused;
 
 /// Returns pairs of views with equal sizes. The copies of all pairs are the copy of one layout to the other.
 /// The parts of a cache are [`KvCache::parts`](super::KvCache::parts); any other layout is one part,
-/// [`LayoutPart::whole`].
+/// [`Part::whole`].
 ///
 /// # Errors
 ///
@@ -31,26 +31,26 @@ use super::layout::refused;
 /// ```
 /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType, ToIndexMap};
 /// use tensor_layout_text::kv::{pairs, KvCache};
-/// use tensor_layout_text::named::LayoutPart;
+/// use tensor_layout_text::layout::Part;
 ///
 /// // The 7 tokens of a sequence in blocks 3, 0 and 1, to one dense tensor.
 /// let cache: KvCache = "kv:LBNHC:u8[L=1,B=[3,0,1]/4,T=7,H=1,N=3,C=2]".parse()?;
 /// let dense = BufferTensorDesc::packed(DataType::U8, &[1, 7, 1, 2])?;
 /// let (memory, mut sequence) = ((0..24).collect::<Vec<u8>>(), [0; 14]);
-/// for (from, to) in pairs(cache.parts(), &[LayoutPart::whole(dense.to_index_map()?)])? {
+/// for (from, to) in pairs(cache.parts(), &[Part::whole(dense.to_index_map()?)])? {
 ///     Relayout::new(&from, &to)?.run(&memory, &mut sequence[..])?;
 /// }
 /// assert_eq!(sequence, [18, 19, 20, 21, 22, 23, 0, 1, 2, 3, 4, 5, 6, 7]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn pairs(from: &[LayoutPart], to: &[LayoutPart]) -> Result<Vec<(IndexMap, IndexMap)>, Error> {
-    let cut = |part: &LayoutPart| part.slices.iter().position(|slice| *slice != Slice::ALL);
+pub fn pairs(from: &[Part], to: &[Part]) -> Result<Vec<(IndexMap, IndexMap)>, Error> {
+    let cut = |part: &Part| part.indices.iter().position(|slice| *slice != Slice::ALL);
     let axis = from.iter().chain(to).find_map(cut).unwrap_or(0);
-    let range = |part: &LayoutPart| {
-        let start = part.slices.get(axis).map_or(0, |slice| slice.start);
+    let range = |part: &Part| {
+        let start = part.indices.get(axis).map_or(0, |slice| slice.start);
         (start, start.saturating_add(part.map.sizes().get(axis).copied().unwrap_or(1)))
     };
-    let end = |parts: &[LayoutPart]| parts.last().map_or(0, |part| range(part).1);
+    let end = |parts: &[Part]| parts.last().map_or(0, |part| range(part).1);
     if end(from) != end(to) {
         return Err(refused(format!("one side has {} indices on axis {axis} and the other {}", end(from), end(to))));
     }
@@ -73,7 +73,7 @@ pub fn pairs(from: &[LayoutPart], to: &[LayoutPart]) -> Result<Vec<(IndexMap, In
         });
         let mut ends: Vec<u64> = blocks.filter(|&block| block < end).chain([end]).collect();
         ends.sort_unstable();
-        let view = |part: &LayoutPart, end: u64| {
+        let view = |part: &Part, end: u64| {
             let mut slices = vec![Slice::ALL; part.map.sizes().len()];
             let start = range(part).0;
             if let Some(slice) = slices.get_mut(axis) {
@@ -99,13 +99,13 @@ pub fn pairs(from: &[LayoutPart], to: &[LayoutPart]) -> Result<Vec<(IndexMap, In
 
 /// Refuses parts of a destination that share a block. A part is a range of blocks, so if parts share a block,
 /// then two that are neighbours in the order of their first offsets do.
-fn refuse_repeated(parts: &[LayoutPart], axis: usize) -> Result<(), Error> {
-    let first = |part: &LayoutPart| part.map.offset(&vec![0; part.map.sizes().len()]);
+fn refuse_repeated(parts: &[Part], axis: usize) -> Result<(), Error> {
+    let first = |part: &Part| part.map.offset(&vec![0; part.map.sizes().len()]);
     let stored = parts.iter().filter(|part| parts.len() > 1 && part.map.element_count() > 0);
     let mut starts = stored.map(|part| Ok((first(part)?, part))).collect::<Result<Vec<_>, Error>>()?;
     starts.sort_by_key(|start| start.0);
-    let index = |part: &LayoutPart, mut index: Vec<u64>| {
-        let start = part.slices.get(axis).map_or(0, |slice| slice.start);
+    let index = |part: &Part, mut index: Vec<u64>| {
+        let start = part.indices.get(axis).map_or(0, |slice| slice.start);
         index.get_mut(axis).into_iter().for_each(|at| *at = at.saturating_add(start));
         index
     };

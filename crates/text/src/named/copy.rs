@@ -11,7 +11,9 @@ use tensor_layout::relayout::{Piece, Relayout, Settings};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 use super::group_copy::GroupCopy;
-use super::{LayoutPart, NamedLayout, refused};
+use crate::layout::Part;
+
+use super::{NamedLayout, refused};
 
 /// The bytes of a piece. Parts may share every cache line, so they are cut into pieces, and all parts of a
 /// piece are copied before the next. Source and destination of a piece fit a cache of the second level.
@@ -124,8 +126,8 @@ impl NamedLayout {
         let Some(group) = &self.group else {
             let settings = Settings { least_piece: Some(1), ..Settings::default() };
             let pieces = usize::try_from(self.size_in_bytes()).unwrap_or(usize::MAX).div_ceil(PIECE);
-            let part = |part: &LayoutPart| {
-                let [from, to] = in_order(part.map.clone(), other.slice(&part.slices)?, to_other);
+            let part = |part: &Part| {
+                let [from, to] = in_order(part.map.clone(), other.slice(&part.indices)?, to_other);
                 Relayout::with(&from, &to, &settings)?.partition(pieces, 1)
             };
             let parts = self.parts.iter().map(part).collect::<Result<_, _>>()?;

@@ -11,10 +11,11 @@ use tensor_layout::plan::{Besides, StorageRule, read_type_and_sizes};
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
+use crate::layout::Part;
 use crate::numbers::joined;
 
 use super::groups::Group;
-use super::rule::{LayoutPart, Rule};
+use super::rule::Rule;
 use super::{Row, find, refused, rows};
 
 /// A layout for which a device or a library has a name: `tensorrt.kCHW32:s8[2,33,3,2]`.
@@ -46,7 +47,7 @@ pub struct NamedLayout {
     desc: Option<BufferTensorDesc>,
     /// The parts of the layout, which together hold each index once. There is one part unless no single index
     /// map can express the layout, and none if it is stored in groups.
-    pub parts: Vec<LayoutPart>,
+    pub parts: Vec<Part>,
     /// The order of bits in groups of rows, for a layout that moves the bits of blocks.
     pub group: Option<Group>,
 }
@@ -118,7 +119,7 @@ impl NamedLayout {
             None => parts = Rule { row, values, data_type, sizes: sizes.to_vec() }.parts()?,
         }
         let mut desc = None;
-        if let [LayoutPart { map, .. }] = parts.as_slice()
+        if let [Part { map, .. }] = parts.as_slice()
             && map.class() == LayoutClass::Affine
             && !map.is_part()
             && map.physical_elements() == map.span_elements()
@@ -197,12 +198,12 @@ impl NamedLayout {
                 let place = group.place(checked::mul(packed, bits, OFFSET)?).and_then(|place| place.checked_div(bits));
                 return place.ok_or_else(|| refused(format!("no group of {self} has the index")));
             }
-            let inside = |part: &LayoutPart| {
+            let inside = |part: &Part| {
                 let place = |(&at, slice): (&u64, &Slice)| {
                     let at = at.checked_sub(slice.start).filter(|at| at.is_multiple_of(slice.step))?;
                     at.checked_div(slice.step)
                 };
-                let place: Vec<u64> = index.iter().zip(&part.slices).map(place).collect::<Option<_>>()?;
+                let place: Vec<u64> = index.iter().zip(&part.indices).map(place).collect::<Option<_>>()?;
                 part.map.offset(&place).ok()
             };
             return self

@@ -36,7 +36,6 @@ pub use copy::PartsCopy;
 use core::fmt;
 pub use groups::Group;
 pub use layout::{KnownAs, NamedLayout, full_name, known_as};
-pub use rule::LayoutPart;
 use std::sync::OnceLock;
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS};

@@ -8,38 +8,9 @@ use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::strided::Slice;
 
+use crate::layout::Part;
+
 use super::{Row, Values, refused};
-
-/// Some indices of a tensor, with the offsets of their elements.
-///
-/// Nearly every layout has one part that holds all indices. A layout has several parts if its last block is
-/// narrower instead of padded, or if its rows are rotated, because no single index map can express such a
-/// layout.
-///
-/// ```
-/// use tensor_layout_text::named::NamedLayout;
-///
-/// let layout: NamedLayout = "sglang.packed_vnni2:bf16[48,32]".parse()?;
-/// let [blocks, rest] = layout.parts.as_slice() else { panic!("32 rows, and 16 in a narrower block") };
-/// assert_eq!((rest.slices[0].start, rest.map.sizes(), rest.map.base()), (32, &[16, 32][..], 1024));
-/// assert_eq!(blocks.map.sizes(), [32, 32]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct LayoutPart {
-    /// The indices of the part: one slice for each axis, as [`IndexMap::slice`] takes them.
-    pub slices: Vec<Slice>,
-    /// The offsets of the part's elements in the buffer of the whole layout.
-    pub map: IndexMap,
-}
-
-impl LayoutPart {
-    /// Returns the one part of a layout that an index map describes.
-    #[must_use]
-    pub fn whole(map: IndexMap) -> LayoutPart {
-        LayoutPart { slices: vec![Slice::ALL; map.sizes().len()], map }
-    }
-}
 
 pub(super) struct Rule<'r> {
     pub(super) row: &'r Row,
@@ -78,7 +49,7 @@ struct Digits {
 }
 
 impl Rule<'_> {
-    pub(super) fn parts(mut self) -> Result<Vec<LayoutPart>, Error> {
+    pub(super) fn parts(mut self) -> Result<Vec<Part>, Error> {
         let (text, ends) = match self.row.memory.strip_suffix(" ends") {
             Some(text) => (text, true),
             None => (self.row.memory, false),
@@ -98,7 +69,7 @@ impl Rule<'_> {
         let ends_of_parts: Vec<u64> = rules.iter().skip(1).map(|(start, _)| *start).chain([size]).collect();
         let mut parts = Vec::new();
         for ((start, rule), end) in rules.into_iter().zip(ends_of_parts) {
-            let before = parts.last().map_or(0, |part: &LayoutPart| part.map.physical_elements());
+            let before = parts.last().map_or(0, |part: &Part| part.map.physical_elements());
             let length = end.saturating_sub(start);
             if let Some(size) = self.sizes.get_mut(axis) {
                 *size = length;
@@ -120,13 +91,13 @@ impl Rule<'_> {
     ///
     /// No index map has a digit that is turned, `[(k-n)%4]` or `[-k%2]`. The layout has a part for each value
     /// of its indices modulo its extent: in a part the digit is constant.
-    fn piece(&self, text: &str, slices: &[Slice], before: u64, ends: bool) -> Result<Vec<LayoutPart>, Error> {
+    fn piece(&self, text: &str, slices: &[Slice], before: u64, ends: bool) -> Result<Vec<Part>, Error> {
         let mut digits = self.digits(text)?;
         digits.base = checked::add(digits.base, before, OFFSET)?;
         digits.elements = checked::add(digits.elements, before, PHYSICAL)?;
         let Some(turned) = digits.list.iter().find(|digit| digit.turn != Turn::None).copied() else {
             let map = Self::map(self.data_type, &digits, &self.sizes, ends)?;
-            return Ok(vec![LayoutPart { slices: slices.to_vec(), map }]);
+            return Ok(vec![Part { indices: slices.to_vec(), map }]);
         };
         digits.is_record = true;
         digits.list.retain(|digit| digit.turn == Turn::None);
@@ -159,7 +130,7 @@ impl Rule<'_> {
                 }
             }
             if !sizes.contains(&0) {
-                parts.push(LayoutPart { slices, map: Self::map(self.data_type, &part, &sizes, ends)? });
+                parts.push(Part { indices: slices, map: Self::map(self.data_type, &part, &sizes, ends)? });
             }
         }
         Ok(parts)

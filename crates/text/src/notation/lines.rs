@@ -119,17 +119,23 @@ impl Notated {
     /// other notations together.
     #[must_use]
     pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
-        let (mut lines, own) = (lines_in(self.layout.clone(), notations), self.to_string());
-        let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
-        // The order that was read comes first, before the layout's other axis orders.
-        if self.notation() == Notation::AxisOrder {
-            lines.retain(|line| line.text.as_ref() != Ok(&own));
-        } else {
-            lines.remove(place);
-        }
-        lines.insert(place, Line { notation: self.notation(), text: Ok(own) });
-        lines
+        lines_of(self.layout.clone(), notations, Some((self.notation(), self.to_string())))
     }
+}
+
+/// Returns the lines of a layout for some notations. The line of its own notation is the text `own`.
+pub(crate) fn lines_of(layout: AnyLayout, notations: &[Notation], own: Option<(Notation, String)>) -> Vec<Line> {
+    let mut lines = lines_in(layout, notations);
+    let Some((notation, own)) = own else { return lines };
+    let Some(place) = lines.iter().position(|line| line.notation == notation) else { return lines };
+    // The order that was read comes first, before the layout's other axis orders.
+    if notation == Notation::AxisOrder {
+        lines.retain(|line| line.text.as_ref() != Ok(&own));
+    } else {
+        lines.remove(place);
+    }
+    lines.insert(place, Line { notation, text: Ok(own) });
+    lines
 }
 
 /// Returns the layout in one notation; see [`lines`].

@@ -6,14 +6,17 @@ mod lines;
 mod onednn;
 mod printed;
 mod read;
+mod signs;
 mod steps;
 mod strided;
 mod views;
 
 pub use fields::numpy_dtype;
+pub(crate) use lines::lines_of;
 pub use lines::{Line, lines, text, text_in};
 pub use onednn::{onednn_size_in_bytes, with_tag};
 pub use read::{lacks_type, read_signed};
+pub(crate) use signs::signed_numpy;
 pub use steps::offset_steps;
 pub use strided::axis_orders;
 pub use views::ViewStep;

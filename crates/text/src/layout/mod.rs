@@ -1,0 +1,306 @@
+//! `Layout`: a layout as one value, whatever its text is.
+//!
+//! Nearly every layout is one index map. Some are more: a block table has a map for each run of blocks,
+//! values with scales have a map for each plane, a tuple has arrays, and an axis may run backwards. All of
+//! them are planes of parts, and each question is answered over the parts:
+//!
+//! ```text
+//! f32[2,3]:[5,1]                            1 plane, 1 part
+//! sglang.packed_vnni2:bf16[48,32]           1 plane, 2 parts    0:32 | 32:48
+//! kv:LBNHC:bf16[L=2,B=[3,0]/4,..]           1 plane, 2 parts    B 0:1 -> block 3 | B 1:2 -> block 0
+//! f4e2m1fn[128,320] with f8e8m0fnu per 32   2 planes            values, scales of 32 values each
+//! ndarray(.., strides=(-12,4))              1 plane, 1 part     axis 0 runs backwards
+//! (f32[2]{0}, s8[3]{0})                     2 planes            elements {0} and {1}
+//! ```
+//!
+//! The parts of a plane hold each index exactly once.
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+
+mod bound;
+mod parts;
+mod places;
+mod read;
+mod same;
+mod whole;
+mod write;
+
+use std::sync::LazyLock;
+
+use smallvec::SmallVec;
+use tensor_layout::plan::StorageRule;
+use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
+use tensor_layout::tiled::Shape;
+use tensor_layout::{AnyLayout, ArrayShape, Error, ToIndexMap};
+
+use crate::kv::KvCache;
+use crate::named::NamedLayout;
+use crate::notation::{Notated, Notation};
+
+pub use bound::Bound;
+pub use parts::Part;
+pub use places::Place;
+pub use same::Difference;
+
+/// A layout in any notation: planes of parts.
+///
+/// `FromStr` reads every notation of this crate, and `Display` writes the layout in the notation that was
+/// read. The [module](self) says what has several planes or parts.
+///
+/// ```
+/// use tensor_layout_text::layout::{Layout, Role};
+///
+/// let table: Layout = "kv:LBNHC:bf16[L=2,B=[3,0]/4,H=2,N=4,C=8]".parse()?;
+/// assert_eq!((table.planes().len(), table.values().parts().len()), (1, 2));
+/// assert_eq!(table.values().place(&[1, 1, 1, 3, 7])?.offset, 635);
+///
+/// let weights: Layout = "f4e2m1fn[128,320] with f8e8m0fnu per 32".parse()?;
+/// assert_eq!(weights.planes()[1].role(), &Role::Scales { per: vec![1, 32] });
+/// assert_eq!(weights.to_string(), "f4e2m1fn[128,320]:[320,1] with f8e8m0fnu[128,10]:[10,1] per 32");
+///
+/// let rows: Layout = "ndarray(shape=(2,3), dtype=float32, strides=(-12,4))".parse()?;
+/// assert_eq!((rows.values().reversed(), rows.values().place(&[0, 0])?.offset), (&[0][..], 3));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// The values first, then their scales; or the elements of a tuple that are no tuples.
+    planes: SmallVec<[Plane; 1]>,
+    /// The shape of a tuple, or of a value without elements.
+    shape: Option<Box<Shape>>,
+}
+
+/// One plane of a [`Layout`]: a tensor in a buffer of its own, or in a place of its own in one buffer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Plane {
+    /// The sizes, in values.
+    sizes: Vec<u64>,
+    /// Empty for a plane that no index map describes: a divided array, or a value without elements.
+    parts: SmallVec<[Part; 1]>,
+    blocks: Option<BlockTensorDesc>,
+    reversed: Vec<usize>,
+    role: Role,
+    rule: StorageRule,
+    written: Written,
+}
+
+/// What a plane holds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// The values of the tensor.
+    Values,
+    /// The scales of the values.
+    Scales {
+        /// The number of values of each axis that have one scale.
+        per: Vec<u64>,
+    },
+    /// An element of a tuple.
+    Element {
+        /// The index of the element, with a number for each tuple around it.
+        path: Vec<usize>,
+    },
+}
+
+/// The form in which a plane was written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Written {
+    /// A layout in a notation. The text is made when it is needed, unless it is given.
+    One { layout: AnyLayout, notation: Notation, text: Option<String> },
+    /// The text of a name or of a cache with several parts.
+    Parts(String),
+    /// A value without elements, or without a size.
+    Shape(Shape),
+}
+
+impl Layout {
+    /// The planes: the values first, then their scales; or the elements of a tuple that are no tuples.
+    #[must_use]
+    pub fn planes(&self) -> &[Plane] {
+        &self.planes
+    }
+
+    /// The plane of the values. Of a tuple it is the first element.
+    #[must_use]
+    pub fn values(&self) -> &Plane {
+        static OF_AN_EMPTY_TUPLE: LazyLock<Plane> = LazyLock::new(Plane::default);
+        self.planes.first().unwrap_or(&OF_AN_EMPTY_TUPLE)
+    }
+
+    /// The sizes, in values.
+    #[must_use]
+    pub fn sizes(&self) -> &[u64] {
+        self.values().sizes()
+    }
+
+    /// The shape of a tuple, or of a value of XLA without elements. `None` for every other layout.
+    #[must_use]
+    pub fn shape(&self) -> Option<&Shape> {
+        self.shape.as_deref()
+    }
+
+    pub(crate) fn of(plane: Plane) -> Layout {
+        Layout { planes: SmallVec::from_iter([plane]), shape: None }
+    }
+}
+
+impl Default for Plane {
+    fn default() -> Plane {
+        let (sizes, parts, blocks, reversed) = (Vec::new(), SmallVec::new(), None, Vec::new());
+        let (role, rule, written) = (Role::Values, StorageRule::NONE, Written::Parts(String::new()));
+        Plane { sizes, parts, blocks, reversed, role, rule, written }
+    }
+}
+
+impl Plane {
+    /// Returns a plane with one layout, which `text` writes in a notation.
+    fn one(layout: AnyLayout, notation: Notation, text: Option<String>) -> Plane {
+        let map = layout.to_index_map().ok();
+        let sizes = match (&map, &layout) {
+            (Some(map), _) => map.sizes().to_vec(),
+            (None, AnyLayout::Tiled(shape)) => shape.sizes().to_vec(),
+            (None, AnyLayout::Strided(desc)) => desc.sizes().to_vec(),
+            (None, AnyLayout::Mapped(map)) => map.sizes().to_vec(),
+        };
+        let (parts, written) = (map.map(Part::whole).into_iter().collect(), Written::One { layout, notation, text });
+        Plane { sizes, parts, written, ..Plane::default() }
+    }
+
+    fn in_parts(sizes: Vec<u64>, parts: impl IntoIterator<Item = Part>, text: String) -> Plane {
+        Plane { sizes, parts: parts.into_iter().collect(), written: Written::Parts(text), ..Plane::default() }
+    }
+
+    /// The sizes, in values.
+    #[must_use]
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The parts, which hold each index once: one, unless no single index map describes the plane. There is
+    /// none for an array that is divided among memories, and for a value without elements.
+    ///
+    /// The part of a tensor of blocks is that of its bytes.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The tensor of blocks whose bytes the parts have.
+    #[must_use]
+    pub fn blocks(&self) -> Option<&BlockTensorDesc> {
+        self.blocks.as_ref()
+    }
+
+    /// The axes that run backwards, in ascending order. The parts describe the elements from the lowest
+    /// address on: index 0 of such an axis is stored where the part has the last index.
+    #[must_use]
+    pub fn reversed(&self) -> &[usize] {
+        &self.reversed
+    }
+
+    /// What the plane holds.
+    #[must_use]
+    pub fn role(&self) -> &Role {
+        &self.role
+    }
+
+    /// The start of the plane's buffer must be a multiple of this number, in bytes. The number is 1 except
+    /// for some named layouts.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        self.rule.alignment
+    }
+
+    /// The name of the type of an element, or of the block type. Empty for a value without elements.
+    #[must_use]
+    pub fn type_name(&self) -> String {
+        match (&self.blocks, &self.written, self.parts.first()) {
+            (Some(blocks), ..) => blocks.block_type().to_string(),
+            (None, _, Some(part)) => part.map.data_type().to_string(),
+            (None, Written::One { layout: AnyLayout::Tiled(shape), .. }, _) => shape.data_type().to_string(),
+            (None, Written::One { layout: AnyLayout::Strided(desc), .. }, _) => desc.data_type().to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// The size of the buffer in bytes, with everything that is stored beside the elements.
+    ///
+    /// # Errors
+    ///
+    /// `overflow` if the size passes 64 bits.
+    pub fn size_in_bytes(&self) -> Result<u64, Error> {
+        match &self.written {
+            Written::One { layout: AnyLayout::Tiled(shape), .. } => shape.physical_size_in_bytes(),
+            Written::One { layout, .. } => Ok(layout.to_index_map()?.physical_size_in_bytes()),
+            _ => Ok(self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0)),
+        }
+    }
+}
+
+impl From<AnyLayout> for Layout {
+    /// Returns the layout in the notation of its kind. An index map has no text unless a notation writes it.
+    fn from(layout: AnyLayout) -> Layout {
+        let notation = match &layout {
+            AnyLayout::Tiled(_) => Notation::Xla,
+            AnyLayout::Strided(_) | AnyLayout::Mapped(_) => Notation::Strides,
+        };
+        Layout::of(Plane::one(layout, notation, None))
+    }
+}
+
+impl From<BufferTensorDesc> for Layout {
+    fn from(desc: BufferTensorDesc) -> Layout {
+        AnyLayout::from(desc).into()
+    }
+}
+
+impl From<ArrayShape> for Layout {
+    fn from(shape: ArrayShape) -> Layout {
+        AnyLayout::from(shape).into()
+    }
+}
+
+impl From<BlockTensorDesc> for Layout {
+    fn from(desc: BlockTensorDesc) -> Layout {
+        let (sizes, text) = (desc.sizes().to_vec(), Some(desc.to_string()));
+        let bytes = Plane::one(desc.bytes().clone().into(), Notation::Strides, text);
+        Layout::of(Plane { sizes, blocks: Some(desc), ..bytes })
+    }
+}
+
+impl From<Notated> for Layout {
+    fn from(read: Notated) -> Layout {
+        Layout::of(Plane::read(read, Vec::new()))
+    }
+}
+
+/// Converts the layout as if its text had been read. A repacked tensor whose blocks share bits in groups is
+/// refused.
+impl TryFrom<NamedLayout> for Layout {
+    type Error = Error;
+
+    fn try_from(named: NamedLayout) -> Result<Layout, Error> {
+        if named.has_map() || named.group.is_some() {
+            return Notated::try_from(named).map(Layout::from);
+        }
+        let (sizes, text, blocks) = (named.logical_sizes().to_vec(), named.to_string(), named.blocks().cloned());
+        let rule = tensor_layout::plan::Besides::storage_rule(&named);
+        Ok(Layout::of(Plane { blocks, rule, ..Plane::in_parts(sizes, named.parts, text) }))
+    }
+}
+
+/// Converts the cache as if its text had been read.
+impl From<KvCache> for Layout {
+    fn from(cache: KvCache) -> Layout {
+        if let Ok(one) = Notated::try_from(cache.clone()) {
+            return one.into();
+        }
+        let mut sizes: Vec<u64> = Vec::new();
+        for part in cache.parts() {
+            sizes.resize(part.indices.len(), 0);
+            for (size, (slice, &length)) in sizes.iter_mut().zip(part.indices.iter().zip(part.map.sizes())) {
+                *size = (*size).max(slice.start.saturating_add(length));
+            }
+        }
+        Layout::of(Plane::in_parts(sizes, cache.parts().iter().cloned(), cache.to_string()))
+    }
+}

@@ -1,0 +1,116 @@
+//! `Part`: some indices of a tensor, with the offsets of their elements.
+
+use tensor_layout::strided::Slice;
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap};
+
+/// Some indices of a tensor, with the offsets of their elements.
+///
+/// Nearly every layout has one part that holds all indices. A layout has several parts if its last block is
+/// narrower instead of padded, if its rows are rotated, or if a block table says where each block is, because
+/// no single index map can express such a layout.
+///
+/// ```
+/// use tensor_layout_text::named::NamedLayout;
+///
+/// let layout: NamedLayout = "sglang.packed_vnni2:bf16[48,32]".parse()?;
+/// let [blocks, rest] = layout.parts.as_slice() else { panic!("32 rows, and 16 in a narrower block") };
+/// assert_eq!((rest.indices[0].start, rest.map.sizes(), rest.map.base()), (32, &[16, 32][..], 1024));
+/// assert_eq!(blocks.map.sizes(), [32, 32]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// The indices of the part: one slice for each axis, as [`IndexMap::slice`] takes them.
+    pub indices: Vec<Slice>,
+    /// The offsets of the part's elements in the buffer of the whole layout.
+    pub map: IndexMap,
+}
+
+/// Every `step`-th index of an axis: `count` of them, from `start` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: u64,
+    pub(super) step: u64,
+    pub(super) count: u64,
+}
+
+impl Run {
+    /// Returns the indices of both runs. `None` if there is none.
+    pub(super) fn common(self, other: Run) -> Option<Run> {
+        let (wide, narrow) = if self.step < other.step { (other, self) } else { (self, other) };
+        let last = |run: Run| run.start.checked_add(run.count.checked_sub(1)?.checked_mul(run.step)?);
+        let (end, first) = (last(self)?.min(last(other)?), self.start.max(other.start));
+        let skipped = first.saturating_sub(wide.start).div_ceil(wide.step.max(1));
+        // The common indices repeat with the least common multiple of the steps.
+        (skipped..skipped.saturating_add(narrow.step)).find_map(|number| {
+            let start = wide.start.checked_add(number.checked_mul(wide.step)?).filter(|&start| start <= end)?;
+            let is_common = start.checked_sub(narrow.start)?.checked_rem(narrow.step)? == 0;
+            let multiple = (1..=narrow.step).find(|times| wide.step.saturating_mul(*times).is_multiple_of(narrow.step));
+            let step = wide.step.checked_mul(multiple?)?;
+            let count = end.checked_sub(start)?.checked_div(step)?.checked_add(1)?;
+            is_common.then_some(Run { start, step, count })
+        })
+    }
+
+    /// Returns this run as numbers of the indices of another run, which has all of them.
+    pub(super) fn within(self, whole: Run) -> Slice {
+        let divided = |number: u64| number.checked_div(whole.step).unwrap_or(0);
+        let start = divided(self.start.saturating_sub(whole.start));
+        let step = divided(self.step).max(1);
+        let end = self
+            .count
+            .checked_sub(1)
+            .map_or(start, |last| start.saturating_add(last.saturating_mul(step)).saturating_add(1));
+        Slice { start, end: Some(end), step }
+    }
+}
+
+impl Part {
+    /// Returns the one part of a layout that an index map describes.
+    #[must_use]
+    pub fn whole(map: IndexMap) -> Part {
+        Part { indices: vec![Slice::ALL; map.sizes().len()], map }
+    }
+
+    /// Returns the indices of the part on each axis.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+        let run = |(slice, &count): (&Slice, &u64)| Run { start: slice.start, step: slice.step.max(1), count };
+        self.indices.iter().zip(self.map.sizes()).map(run)
+    }
+
+    /// Returns the indices that this part and the runs have in common, one run for each axis.
+    pub(super) fn common(&self, runs: &[Run]) -> Option<Vec<Run>> {
+        self.runs().zip(runs).map(|(own, &other)| own.common(other)).collect()
+    }
+
+    /// Returns the map of some indices of the part.
+    pub(super) fn map_of(&self, runs: &[Run]) -> Result<IndexMap, Error> {
+        let whole = self.runs().eq(runs.iter().copied());
+        let slices: Vec<Slice> = self.runs().zip(runs).map(|(own, run)| run.within(own)).collect();
+        if whole { Ok(self.map.clone()) } else { self.map.slice(&slices) }
+    }
+
+    /// Converts an index of the tensor to an index of the part. `None` if the part does not hold it.
+    #[must_use]
+    pub fn inside(&self, index: &[u64]) -> Option<Vec<u64>> {
+        let place = |(&i, run): (&u64, Run)| {
+            let from_start = i.checked_sub(run.start)?;
+            let is_taken = from_start.checked_rem(run.step) == Some(0);
+            from_start.checked_div(run.step).filter(|&place| is_taken && place < run.count)
+        };
+        let place: Option<Vec<u64>> = index.iter().zip(self.runs()).map(place).collect();
+        place.filter(|_| index.len() == self.indices.len())
+    }
+
+    /// Converts an index of the part to an index of the tensor.
+    #[must_use]
+    pub fn outside(&self, index: &[u64]) -> Vec<u64> {
+        let place = |(&i, run): (&u64, Run)| run.start.saturating_add(i.saturating_mul(run.step));
+        index.iter().zip(self.runs()).map(place).collect()
+    }
+}
+
+/// Refuses an index outside these sizes, as every layout does.
+pub(super) fn check_index(sizes: &[u64], index: &[u64]) -> Result<(), Error> {
+    BufferTensorDesc::packed(DataType::U8, sizes)?.offset(index).map(drop)
+}

@@ -1,0 +1,125 @@
+//! Where an element is stored, and which element is stored at an offset.
+
+use core::ops::Range;
+
+use tensor_layout::Error;
+
+use super::parts::check_index;
+use super::{Layout, Plane, Role};
+
+/// Where an element of a plane is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The number of the part that holds the element.
+    pub part: usize,
+    /// The index of the element in this part. Of a tensor of blocks it is the index of a byte: that with the
+    /// first bits of the value, or the first byte of the block if values share bits.
+    pub index: Vec<u64>,
+    /// The offset in elements from the start of the buffer, of a tensor of blocks in bytes.
+    pub offset: u64,
+    /// The number of the value in its block, and its bits in the block. `None` without blocks.
+    pub in_block: Option<(u64, Vec<Range<u64>>)>,
+}
+
+impl Plane {
+    /// Returns where an element is stored. An axis that [runs backwards](Self::reversed) is counted from its
+    /// first index.
+    ///
+    /// # Errors
+    ///
+    /// `rank_mismatch` and `index_out_of_range` for an index outside the sizes, and the reason why a plane
+    /// has no index map.
+    pub fn place(&self, index: &[u64]) -> Result<Place, Error> {
+        let in_block = self.blocks.as_ref().map(|blocks| blocks.block_type());
+        check_index(&self.sizes, index)?;
+        let mut index = self.turned(index, &self.sizes);
+        let in_block = in_block.map(|of| {
+            let last = index.last().copied().unwrap_or(0);
+            let value = last.checked_rem(of.values()).unwrap_or(0);
+            if let Some(slot) = index.last_mut() {
+                *slot = last.checked_div(of.values()).unwrap_or(0);
+            }
+            let bits = of.value_bits(value);
+            index.push(bits.first().map_or(0, |bits| bits.start.div_euclid(8)));
+            (value, bits)
+        });
+        let held = self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(&index)?)));
+        let (part, held, index) = held.ok_or_else(|| self.why_without_map())?;
+        Ok(Place { part, offset: held.map.offset(&index)?, index, in_block })
+    }
+
+    /// Returns the index of the element that is stored at an offset, in elements; `None` for padding. Of a
+    /// tensor of blocks it is the index of a byte, with the byte of the block behind the block.
+    ///
+    /// # Errors
+    ///
+    /// `index_out_of_range` for an offset past the end of the buffer, `undecided` if strides that do not nest
+    /// take too long to search, and the reason why a plane has no index map.
+    pub fn index_at(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
+        let longest = self.parts.iter().max_by_key(|part| part.map.physical_elements());
+        let longest = longest.ok_or_else(|| self.why_without_map())?;
+        let inside = |part: &&super::Part| offset < part.map.physical_elements();
+        for part in self.parts.iter().filter(inside) {
+            if let Some(index) = part.map.inverse(offset)? {
+                return Ok(Some(self.turned(&part.outside(&index), &self.sizes)));
+            }
+        }
+        if offset < longest.map.physical_elements() { Ok(None) } else { longest.map.inverse(offset) }
+    }
+
+    /// Returns the values that have bits in a byte of a block, as numbers of the block.
+    #[must_use]
+    pub fn values_in_byte(&self, byte: u64) -> Vec<u64> {
+        let Some(of) = self.blocks.as_ref().map(|blocks| blocks.block_type()) else { return Vec::new() };
+        let bits = byte.saturating_mul(8)..byte.saturating_add(1).saturating_mul(8);
+        let shares = |k: &u64| of.value_bits(*k).iter().any(|own| own.start < bits.end && bits.start < own.end);
+        (0..of.values()).filter(shares).collect()
+    }
+
+    /// Counts the index of each axis that runs backwards from its other end.
+    pub(super) fn turned(&self, index: &[u64], sizes: &[u64]) -> Vec<u64> {
+        let mut index = index.to_vec();
+        for &axis in &self.reversed {
+            if let (Some(i), Some(size)) = (index.get_mut(axis), sizes.get(axis)) {
+                *i = size.saturating_sub(1).saturating_sub(*i);
+            }
+        }
+        index
+    }
+}
+
+impl Layout {
+    /// Returns the places of an element: one for each plane, of scales the place of the scale that the value
+    /// has.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Plane::place`].
+    ///
+    /// ```
+    /// use tensor_layout_text::layout::Layout;
+    ///
+    /// let weights: Layout = "f4e2m1fn[200,160] with nvidia.sf_128x4:f8e4m3fn per 16".parse()?;
+    /// let offsets: Vec<u64> = weights.places(&[130, 95])?.iter().map(|place| place.offset).collect();
+    /// assert_eq!(offsets, [20_895, 2081]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn places(&self, index: &[u64]) -> Result<Vec<Place>, Error> {
+        // The sizes of the values bound the index: the last block of scales may be narrower.
+        let values = self.planes.first().filter(|plane| plane.role == Role::Values);
+        values.map_or(Ok(()), |values| check_index(&values.sizes, index))?;
+        self.planes.iter().map(|plane| plane.place(&plane.index_of_value(index))).collect()
+    }
+}
+
+impl Plane {
+    /// Returns the index of the element of this plane that a value has.
+    #[must_use]
+    pub fn index_of_value(&self, index: &[u64]) -> Vec<u64> {
+        match &self.role {
+            Role::Scales { per } => index.iter().zip(per).map(|(i, per)| i.checked_div(*per).unwrap_or(0)).collect(),
+            _ => index.to_vec(),
+        }
+    }
+}

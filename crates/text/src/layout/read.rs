@@ -1,0 +1,164 @@
+//! Reads a layout of any kind.
+
+use core::str::FromStr;
+
+use smallvec::SmallVec;
+use tensor_layout::cursor::Cursor;
+use tensor_layout::plan::{Besides, Code, read_type_and_sizes};
+use tensor_layout::tiled::Shape;
+use tensor_layout::{BufferTensorDesc, Error};
+
+use crate::kv::KvCache;
+use crate::named::NamedLayout;
+use crate::notation::{Notated, Notation, lacks_type, read_signed};
+use crate::numbers::read_list;
+
+use super::{Layout, Plane, Role, Written};
+
+/// The word between the planes. No notation of a single plane has it.
+const WITH: &str = " with ";
+
+impl FromStr for Layout {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Layout, Error> {
+        if text.contains(WITH) {
+            return with_scales(text);
+        }
+        if text.trim_start().starts_with("kv:") {
+            return text.parse::<KvCache>().map(Layout::from);
+        }
+        let error = match read_signed(text) {
+            Ok((read, reversed)) => return Ok(Layout::of(Plane::read(read, reversed))),
+            Err(error) => error,
+        };
+        if let Ok(named) = text.parse::<NamedLayout>() {
+            return named.try_into();
+        }
+        match text.parse::<Shape>() {
+            Ok(shape) => Ok(shape.into()),
+            // If the text begins like a shape of XLA, the error of reading it as a shape is returned.
+            Err(shape)
+                if !lacks_type(text)
+                    && ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) =>
+            {
+                Err(shape)
+            }
+            Err(_) => Err(error),
+        }
+    }
+}
+
+impl Plane {
+    pub(super) fn read(read: Notated, reversed: Vec<usize>) -> Plane {
+        let (notation, text, rule, blocks) =
+            (read.notation(), read.to_string(), read.storage_rule(), read.blocks().cloned());
+        // The canonical text of a layout with negative strides has no signs.
+        let text = Some(text).filter(|_| reversed.is_empty());
+        let plane = Plane::one(read.into(), notation, text);
+        let sizes = blocks.as_ref().map_or_else(|| plane.sizes.clone(), |blocks| blocks.sizes().to_vec());
+        Plane { sizes, reversed, rule, blocks, ..plane }
+    }
+}
+
+/// Reads `f4e2m1fn[128,320] with f8e8m0fnu per 32`. `per` says how many values of the last axis have one
+/// scale, or, as `[128,128]`, of each axis; `per tensor` is one scale for all. Scales without sizes have one
+/// for each block.
+fn with_scales(whole: &str) -> Result<Layout, Error> {
+    let mut texts = whole.split(WITH);
+    let first = texts.next().unwrap_or_default();
+    let values = plane(first)?;
+    if let Some(blocks) = values.blocks() {
+        return Err(Error::not_expressible("plane of values", format!("{blocks} has its scales in its blocks")));
+    }
+    let (sizes, mut planes, mut column) = (values.sizes.clone(), SmallVec::from_iter([values]), first.len());
+    for text in texts {
+        column = column.saturating_add(WITH.len());
+        let Some((layout, per)) = text.rsplit_once(" per ") else {
+            return Err(Cursor::new(whole).error_at(column, "the layout of scales, ` per ` and a number of values"));
+        };
+        let per = match per.trim() {
+            "tensor" => sizes.iter().map(|&size| size.max(1)).collect(),
+            list if list.starts_with('[') => read_list(list, "the values of each axis that have one scale")?,
+            number => {
+                let mut per = vec![1; sizes.len()];
+                let number = number.parse().ok().zip(per.last_mut()).map(|(number, last)| *last = number);
+                let at = column.saturating_add(layout.len()).saturating_add(" per ".len());
+                number.ok_or_else(|| Cursor::new(whole).error_at(at, "a number such as 32, [1,32] or `tensor`"))?;
+                per
+            }
+        };
+        let layout = if layout.contains(['[', '(', '{']) {
+            layout.to_owned()
+        } else {
+            let count = |(size, per): (&u64, &u64)| size.div_ceil((*per).max(1)).to_string();
+            let counts: Vec<String> = sizes.iter().zip(&per).map(count).collect();
+            format!("{layout}[{}]", counts.join(","))
+        };
+        column = column.saturating_add(text.len());
+        let scales = plane(&layout)?;
+        check_scales(&sizes, &scales, &per)?;
+        planes.push(Plane { role: Role::Scales { per }, ..scales });
+    }
+    Ok(Layout { planes, shape: None })
+}
+
+/// Refuses scales that are not one for each block of values.
+fn check_scales(sizes: &[u64], scales: &Plane, per: &[u64]) -> Result<(), Error> {
+    for length in [per.len(), scales.sizes.len()] {
+        if length != sizes.len() {
+            let reason = format!("the values have {} axes, and the scales or their block {length}", sizes.len());
+            return Err(Error::not_expressible("plane of scales", reason));
+        }
+    }
+    for (axis, ((&size, &per), &scales)) in sizes.iter().zip(per).zip(&scales.sizes).enumerate() {
+        if per == 0 {
+            return Err(Error::out_of_limits("the block of a scale", 0, 1, u64::MAX));
+        }
+        if size.div_ceil(per) != scales {
+            return Err(Code::SizeMismatch.at(axis, scales, size.div_ceil(per)));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a plane. A type and sizes alone are a packed tensor.
+fn plane(text: &str) -> Result<Plane, Error> {
+    let mut cursor = Cursor::new(text);
+    let read: Layout = match read_type_and_sizes(&mut cursor) {
+        Ok((data_type, sizes)) if cursor.end("").is_ok() => BufferTensorDesc::packed(data_type, &sizes)?.into(),
+        _ => text.parse()?,
+    };
+    match read.planes.into_iter().next() {
+        Some(plane) if read.shape.is_none() => Ok(plane),
+        _ => Err(Error::not_expressible("plane", format!("{} is a tuple", text.trim()))),
+    }
+}
+
+impl From<Shape> for Layout {
+    /// Returns the arrays of a tuple, and of any other shape the array that it has.
+    fn from(shape: Shape) -> Layout {
+        if let Shape::Array(array) = shape {
+            return array.into();
+        }
+        let mut planes = SmallVec::new();
+        // The shapes that are still to be visited. The next shape is on top.
+        let mut stack = vec![(Vec::new(), &shape)];
+        while let Some((path, shape)) = stack.pop() {
+            let mut plane = match shape {
+                Shape::Tuple(inner) => {
+                    for (index, element) in inner.iter().enumerate().rev() {
+                        stack.push(([path.as_slice(), &[index]].concat(), element));
+                    }
+                    continue;
+                }
+                Shape::Array(array) => Plane::one(array.clone().into(), Notation::Xla, None),
+                Shape::Buffer(array) => Plane::one(array.clone().into(), Notation::Xla, Some(shape.to_string())),
+                other => Plane { written: Written::Shape(other.clone()), ..Plane::default() },
+            };
+            plane.role = Role::Element { path };
+            planes.push(plane);
+        }
+        Layout { planes, shape: Some(Box::new(shape)) }
+    }
+}

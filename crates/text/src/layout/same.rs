@@ -1,0 +1,194 @@
+//! Whether two layouts store every element at the same offset.
+
+use tensor_layout::plan::counted;
+use tensor_layout::{DataType, Error};
+
+use crate::numbers::{joined, list};
+
+use super::parts::{Part, Run};
+use super::{Layout, Plane, Role, Written};
+
+/// Why two layouts are not the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The reason, as a sentence without its full stop.
+    pub reason: String,
+    /// The first index, in row-major order, that the two layouts store at different offsets. `None` if
+    /// something else differs, or if the index takes too long to find.
+    pub index: Option<Vec<u64>>,
+}
+
+impl Layout {
+    /// Returns why this layout and another one are not the same; `None` if both store every element at the
+    /// same offset. Planes are compared one by one.
+    ///
+    /// # Errors
+    ///
+    /// `undecided` if the comparison takes too long, and the reason why a plane has no index map.
+    ///
+    /// ```
+    /// use tensor_layout_text::layout::Layout;
+    ///
+    /// let read = |text: &str| text.parse::<Layout>();
+    /// assert_eq!(read("f32[2,3]:[5,1]")?.difference(&read("f32[2,3]{1,0:T(5)}")?)?, None);
+    /// let (table, other) = (read("kv:BNHC:u8[B=[3,0]/4,H=1,N=4,C=2]")?, read("kv:BNHC:u8[B=[3,1]/4,H=1,N=4,C=2]")?);
+    /// let difference = table.difference(&other)?.unwrap();
+    /// assert_eq!(difference.index, Some(vec![1, 0, 0, 0]));
+    /// assert_eq!(difference.reason, "index [1,0,0,0] is stored at offset 0 in the first and 8 in the second");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn difference(&self, other: &Layout) -> Result<Option<Difference>, Error> {
+        let differ = |reason: String| Ok(Some(Difference { reason, index: None }));
+        if self.is_tuple() != other.is_tuple() {
+            return differ("one is a tuple and the other is none".into());
+        }
+        let (count, noun) = (self.planes.len(), if self.is_tuple() { "element" } else { "plane" });
+        if count != other.planes.len() {
+            let [a, b] = [count, other.planes.len()].map(|count| counted(count, noun));
+            return differ(format!("one has {a} and the other {b}"));
+        }
+        for (place, (plane, other)) in self.planes.iter().zip(&other.planes).enumerate() {
+            if plane.role != other.role {
+                return differ(match (&plane.role, &other.role) {
+                    (Role::Scales { per: a }, Role::Scales { per: b }) => {
+                        format!("one has a scale per {} and the other per {}", list(a), list(b))
+                    }
+                    (Role::Element { path: a }, Role::Element { path: b }) => {
+                        format!("one has an element {{{}}} and the other {{{}}}", joined(a), joined(b))
+                    }
+                    _ => format!("plane {place} holds other things"),
+                });
+            }
+            if let Some(mut difference) = plane.difference(other)? {
+                let of = match &plane.role {
+                    Role::Values => String::new(),
+                    Role::Scales { .. } => "of the scales, ".into(),
+                    Role::Element { path } => format!("of element {{{}}}, ", joined(path)),
+                };
+                difference.reason.insert_str(0, &of);
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Plane {
+    fn difference(&self, other: &Plane) -> Result<Option<Difference>, Error> {
+        let differ = |reason: String| Ok(Some(Difference { reason, index: None }));
+        if let (Written::Shape(a), Written::Shape(b)) = (&self.written, &other.written) {
+            return if a == b { Ok(None) } else { differ(format!("one is {a} and the other {b}")) };
+        }
+        if let Some(reason) = self.unlike_blocks(other) {
+            return differ(reason);
+        }
+        let (Some(part), Some(others)) = (self.parts.first(), other.parts.first()) else {
+            let without = if self.parts.is_empty() { self } else { other };
+            return Err(without.why_without_map());
+        };
+        // A tensor of blocks and its bytes have the sizes of the bytes in common.
+        let (sizes, their_sizes) = match self.blocks.is_some() == other.blocks.is_some() {
+            true => (self.sizes.as_slice(), other.sizes.as_slice()),
+            false => (part.map.sizes(), others.map.sizes()),
+        };
+        if sizes != their_sizes {
+            return differ(format!("the sizes are {} and {}", list(sizes), list(their_sizes)));
+        }
+        let [a, b] = [part, others].map(|part| part.map.element_bits());
+        if a != b {
+            let [a, b] = [a, b].map(|bits| counted(bits, "bit"));
+            return differ(format!("an element takes {a} in one and {b} in the other"));
+        }
+        let (found, index) = if self.reversed == other.reversed {
+            self.first_difference(other)?
+        } else {
+            self.first_difference_of_turned(other)?
+        };
+        if !found {
+            return Ok(None);
+        }
+        // The layouts are known to differ. The first difference may take too long to find.
+        let Some(index) = index else { return differ("some elements are stored at different offsets".into()) };
+        let offset = |plane: &Plane| {
+            let held =
+                plane.parts.iter().find_map(|part| Some((part, part.inside(&plane.turned(&index, &plane.sizes))?)));
+            held.map_or(Ok(0), |(part, index)| part.map.offset(&index))
+        };
+        let (a, b) = (offset(self)?, offset(other)?);
+        let blocks = self.blocks.as_ref().or(other.blocks.as_ref()).map(|blocks| blocks.block_type().values());
+        let reason = match (blocks, index.as_slice()) {
+            (Some(values), [outer @ .., block, byte]) => format!(
+                "byte {byte} of the block of {} is stored at byte {a} in the first and {b} in the second",
+                list(&[outer, &[block.saturating_mul(values)]].concat())
+            ),
+            _ => format!("index {} is stored at offset {a} in the first and {b} in the second", list(&index)),
+        };
+        Ok(Some(Difference { reason, index: Some(index) }))
+    }
+
+    /// Says why a tensor of blocks and the other plane hold different things, whatever bytes they have. A
+    /// tensor of the same bytes as u8 is no other thing.
+    fn unlike_blocks(&self, other: &Plane) -> Option<String> {
+        let of = |plane: &Plane| format!("blocks of {}", plane.type_name());
+        let elements = |other: &Plane, plane: &Plane| {
+            let (map, bytes) = (&other.parts.first()?.map, plane.blocks.as_ref()?.bytes());
+            let is_bytes = map.data_type() == DataType::U8 && map.sizes() == bytes.sizes();
+            (!is_bytes).then(|| format!("{} elements {}", map.data_type(), list(map.sizes())))
+        };
+        let differ = |a: String, b: String| Some(format!("one has {a} and the other {b}"));
+        match (&self.blocks, &other.blocks) {
+            (Some(a), Some(b)) if a.block_type() != b.block_type() => differ(of(self), of(other)),
+            (Some(_), None) => differ(of(self), elements(other, self)?),
+            (None, Some(_)) => differ(elements(self, other)?, of(other)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether an element is stored elsewhere, and the first such index of the maps if it is found.
+    /// The parts of both planes are cut at their common indices.
+    fn first_difference(&self, other: &Plane) -> Result<(bool, Option<Vec<u64>>), Error> {
+        let (mut differs, mut first): (bool, Option<Vec<u64>>) = (false, None);
+        for (part, runs, others) in common(&self.parts, &other.parts) {
+            let (one, two) = (part.map_of(&runs)?, others.map_of(&runs)?);
+            if one.same_places(&two)? {
+                continue;
+            }
+            differs = true;
+            let Ok(Some(index)) = one.first_difference(&two) else { return Ok((true, None)) };
+            let inside = |(i, run): (&u64, &Run)| run.start.saturating_add(i.saturating_mul(run.step));
+            let index: Vec<u64> = index.iter().zip(&runs).map(inside).collect();
+            first = first.filter(|first| *first < index).or(Some(index));
+        }
+        Ok((differs, first.map(|index| self.turned(&index, &self.sizes))))
+    }
+
+    /// Does the same for planes of which other axes run backwards. Both have strides, so they differ at the
+    /// first index or at one of its neighbours, or nowhere.
+    fn first_difference_of_turned(&self, other: &Plane) -> Result<(bool, Option<Vec<u64>>), Error> {
+        let first = vec![0; self.sizes.len()];
+        let neighbours = (0..self.sizes.len()).rev().filter_map(|axis| {
+            let mut index = first.clone();
+            *index.get_mut(axis)? = 1;
+            (*self.sizes.get(axis)? > 1).then_some(index)
+        });
+        let is_empty = self.sizes.contains(&0);
+        for index in core::iter::once(first.clone()).chain(neighbours).filter(|_| !is_empty) {
+            if self.place(&index)?.offset != other.place(&index)?.offset {
+                return Ok((true, Some(index)));
+            }
+        }
+        Ok((false, None))
+    }
+}
+
+/// Returns the indices that a part on one side and a part on the other have in common, for all pairs.
+pub(super) fn common<'p>(
+    parts: &'p [Part],
+    others: &'p [Part],
+) -> impl Iterator<Item = (&'p Part, Vec<Run>, &'p Part)> {
+    parts.iter().flat_map(move |part| {
+        let runs: Vec<_> = part.runs().collect();
+        others.iter().filter_map(move |other| Some((part, other.common(&runs)?, other)))
+    })
+}

@@ -1,0 +1,130 @@
+//! Writes a layout in the notation that was read, or in another one.
+
+use core::fmt;
+
+use tensor_layout::Error;
+
+use crate::notation::{Line, Notation, lines_of, signed_numpy, text, text_in};
+
+use crate::numbers::list;
+
+use super::{Layout, Plane, Role, Written};
+
+impl fmt::Display for Layout {
+    /// Writes the layout in its notation, in canonical form. Of values with scales, every plane has its sizes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(shape) = &self.shape {
+            return shape.fmt(f);
+        }
+        for (place, plane) in self.planes.iter().enumerate() {
+            let Role::Scales { per } = &plane.role else {
+                plane.fmt(f)?;
+                continue;
+            };
+            f.write_str(if place == 0 { "" } else { " with " })?;
+            write!(f, "{plane} per ")?;
+            match per.split_last() {
+                _ if per.iter().eq(self.sizes().iter().map(|size| size.max(&1))) => f.write_str("tensor")?,
+                Some((last, outer)) if outer.iter().all(|&number| number == 1) => last.fmt(f)?,
+                _ => f.write_str(&list(per))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Plane {
+    /// Writes the plane without what its role says. Axes that run backwards have negative strides, in NumPy's
+    /// notation.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (layout, notation) = match &self.written {
+            Written::Parts(text) | Written::One { text: Some(text), .. } => return f.write_str(text),
+            Written::Shape(shape) => return shape.fmt(f),
+            Written::One { layout, notation, .. } => (layout, *notation),
+        };
+        let signed = || signed_numpy(&text_in(layout, Notation::Numpy).ok()?, &self.reversed);
+        if let Some(signed) = signed().filter(|_| !self.reversed.is_empty()) {
+            return f.write_str(&signed);
+        }
+        match text_in(layout, notation).or_else(|_| text(layout)) {
+            Ok(text) => f.write_str(&text),
+            Err(_) => {
+                let base = self.parts.first().map_or(0, |part| part.map.base());
+                write!(f, "{}{} from element {base}", self.type_name(), list(&self.sizes))
+            }
+        }
+    }
+}
+
+impl Plane {
+    /// The notation of the text that was read.
+    #[must_use]
+    pub fn notation(&self) -> Notation {
+        match &self.written {
+            Written::One { notation, .. } => *notation,
+            Written::Parts(_) => Notation::Named,
+            Written::Shape(_) => Notation::Xla,
+        }
+    }
+
+    /// Returns the plane in one notation. In its own notation, the result is the text that was read, in
+    /// canonical form. Axes that run backwards are written from the lowest address on.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` or `unsupported_data_type` if the notation cannot express the plane.
+    pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
+        match &self.written {
+            Written::One { notation: own, text: Some(text), .. } if *own == notation => Ok(text.clone()),
+            Written::Parts(text) if notation == Notation::Named => Ok(text.clone()),
+            Written::Shape(shape) if notation == Notation::Xla => Ok(shape.to_string()),
+            Written::One { layout, .. } => text_in(layout, notation),
+            _ => Err(self.whole().err().unwrap_or_else(|| self.why_without_map())),
+        }
+    }
+
+    /// Returns the plane in some notations, one line each; see [`lines`](crate::lines). Looking up names
+    /// takes far longer than all other notations together.
+    #[must_use]
+    pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
+        let Written::One { layout, notation, text } = &self.written else { return Vec::new() };
+        let own = text.clone().or_else(|| text_in(layout, *notation).ok());
+        lines_of(layout.clone(), notations, own.map(|own| (*notation, own)))
+    }
+}
+
+impl Layout {
+    /// The notation of the text that was read, or of its first plane.
+    #[must_use]
+    pub fn notation(&self) -> Notation {
+        self.shape.as_ref().map_or_else(|| self.values().notation(), |_| Notation::Xla)
+    }
+
+    /// Returns the layout in one notation, as [`Plane::text_in`] does.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` or `unsupported_data_type` if the notation cannot express the layout.
+    pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
+        match (self.planes(), self.shape()) {
+            (_, Some(shape)) if notation == Notation::Xla => Ok(shape.to_string()),
+            ([plane], None) => plane.text_in(notation),
+            (_, Some(_)) => {
+                let reason =
+                    "it is not one array with a size for each dimension, and only XLA's notation has such shapes";
+                Err(Error::not_expressible(notation.noun(), reason))
+            }
+            _ => {
+                let reason = "it has planes of values and of scales, each with a layout";
+                Err(Error::not_expressible(notation.noun(), reason))
+            }
+        }
+    }
+
+    /// Returns the layout in every notation, as [`lines`](crate::lines) does. The line of its own notation is
+    /// the text that was read, in canonical form.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        self.values().lines_in(Notation::LISTED)
+    }
+}

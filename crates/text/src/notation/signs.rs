@@ -1,0 +1,23 @@
+//! Signs of strides, which no layout has.
+//!
+//! A layout is described from the lowest address on, and the axes that run backwards are listed beside it, as
+//! in `SignedDesc` and `Settings::reversed` of the library.
+
+use crate::numbers::python;
+
+/// Returns NumPy's text of a layout with negative strides for these axes. `text` is its text without signs.
+pub(crate) fn signed_numpy(text: &str, reversed: &[usize]) -> Option<String> {
+    let numbers = |key: &str| -> Option<Vec<i128>> {
+        let list = text.split_once(key)?.1.split_once(')')?.0;
+        let numbers = list.split(',').map(str::trim).filter(|number| !number.is_empty());
+        numbers.map(|number| number.parse().ok()).collect()
+    };
+    let (sizes, mut strides) = (numbers("shape=(")?, numbers("strides=(")?);
+    let mut offset = numbers("offset=").map_or(Some(0), |offset| offset.first().copied())?;
+    for &axis in reversed {
+        let stride = strides.get_mut(axis)?;
+        offset = offset.saturating_add(sizes.get(axis)?.saturating_sub(1).saturating_mul(*stride));
+        *stride = stride.saturating_neg();
+    }
+    Some(format!("{}strides={}, offset={offset})", text.split_once("strides=(")?.0, python(&strides)))
+}
