@@ -8,12 +8,14 @@
 mod device;
 mod error;
 mod list;
+mod memory;
 mod relayout;
 mod transfer;
 
 pub use device::device;
 pub use error::Error;
 pub use list::execute;
+pub use memory::{Memory, MemoryMut};
 pub use relayout::{CudaRelayout, KernelCache};
 pub use tensor_layout_shader::Sizes;
 pub use transfer::{read_back, upload};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, sys};
+use cudarc::driver::{CudaStream, sys};
 use tensor_layout::checked::narrow;
 use tensor_layout_transfers::{Loop, Transfer, Transfers};
 
 use crate::error::Error;
+use crate::memory::{Memory, MemoryMut};
 
 /// Puts a list of transfers on the stream, each as one copy of rows. The list is one of the executor
 /// `cuda-2d`: its transfers have at most one loop, whose strides are at least the run. The driver takes
@@ -28,7 +29,7 @@ use crate::error::Error;
 /// tensor_layout_cuda::execute(&stream, &list, &source, &mut destination)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn execute<T, S: DevicePtr<T>, D: DevicePtrMut<T>>(
+pub fn execute<T, S: Memory<T>, D: MemoryMut<T>>(
     stream: &Arc<CudaStream>,
     list: &Transfers,
     source: &S,

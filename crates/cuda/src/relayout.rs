@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::driver::{
-    CudaContext, CudaFunction, CudaStream, DevicePtr, DevicePtrMut, LaunchConfig, PushKernelArg, sys,
-};
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig, PushKernelArg, sys};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{BoundBuffer, Pass, PipelineKey, Profile, Program, ProgramOptions, Sizes};
 
 use crate::error::Error;
+use crate::memory::{Memory, MemoryMut};
 
 /// The alignment of the pointers that a program takes, in bytes. If a tensor is at another address, the
 /// program gets the multiple below it and an offset from there.
@@ -141,7 +140,7 @@ impl CudaRelayout {
     /// [`Error::TooShort`] and [`Error::Unaligned`] for memory that is too short or at a wrong address;
     /// [`Error::Driver`] if a call of the driver fails. Tensors whose addresses are no multiples of 16 bytes
     /// need a new plan, which may return the errors of [`Program::with_options`].
-    pub fn run<T, S: DevicePtr<T>, D: DevicePtrMut<T>>(
+    pub fn run<T, S: Memory<T>, D: MemoryMut<T>>(
         &self,
         stream: &Arc<CudaStream>,
         source: &S,

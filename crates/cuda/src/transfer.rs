@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
+use cudarc::driver::{CudaSlice, CudaStream};
 use tensor_layout::ToIndexMap;
 use tensor_layout::relayout::{Padding, Relayout};
 
 use crate::error::Error;
+use crate::memory::Memory;
 
 /// Returns device memory that holds a tensor in `layout`, with zeros as padding. The source is bytes in the
 /// layout `from`, and the CPU changes the layout before the transfer.
@@ -31,7 +32,7 @@ pub fn upload(
 /// # Errors
 ///
 /// The errors of [`Relayout::new`] and [`Relayout::run`]; [`Error::TooShort`]; [`Error::Driver`].
-pub fn read_back<S: DevicePtr<u8>>(
+pub fn read_back<S: Memory<u8>>(
     stream: &Arc<CudaStream>,
     (from, memory): (&impl ToIndexMap, &S),
     layout: &impl ToIndexMap,

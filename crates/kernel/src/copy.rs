@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
 use super::destination::Destination;
-use super::kernel::{Access, Context, Kernel, Loop, Misfit, Prefetch, Reach};
+use super::kernel::{Access, Context, FixedList, Kernel, Loop, Misfit, Prefetch, Reach};
 use super::level::{Available, SMALL_PROGRAM};
 use super::odometer::Odometer;
 use super::portable;
@@ -58,7 +58,7 @@ pub struct Copy<L = Vec<Loop>> {
 
 /// What runs, in a line: the bytes that are written, where the first iteration begins, the loops, the kernel
 /// and how it prefetches.
-impl<L: AsRef<[Loop]>> fmt::Debug for Copy<L> {
+impl<L: FixedList<Loop>> fmt::Debug for Copy<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes at +{} -> +{}; ", self.bytes, self.start.0, self.start.1)?;
         self.loops().iter().try_for_each(|step| write!(f, "{step:?}; "))?;
@@ -70,7 +70,7 @@ impl<L: AsRef<[Loop]>> fmt::Debug for Copy<L> {
     }
 }
 
-impl<L: AsRef<[Loop]>> Copy<L> {
+impl<L: FixedList<Loop>> Copy<L> {
     /// Checks a kernel inside a nest of loops, outer to inner. The first iteration begins at `start`, in
     /// bytes on the source and on the destination. The copy will run on the vectors of `level`.
     ///
@@ -254,7 +254,7 @@ impl Copies<'_> {
     /// # Panics
     ///
     /// If a moved offset passes the end of its buffer.
-    pub fn run<L: AsRef<[Loop]>>(&mut self, copy: &Copy<L>, (from, to): (usize, usize), source: &[u8]) {
+    pub fn run<L: FixedList<Loop>>(&mut self, copy: &Copy<L>, (from, to): (usize, usize), source: &[u8]) {
         assert!(from <= source.len(), "a copy begins after its source");
         let length = self.destination.len();
         let Some(part) = self.destination.part(to.min(length)..length) else { return };

@@ -51,6 +51,42 @@ pub enum Loop {
     Table(Offsets),
 }
 
+/// A list that gives the same entries each time: a `Vec`, a borrowed slice, and a `SmallVec` with the feature
+/// `smallvec`.
+///
+/// A copy checks its loops once, and runs them without another check. A list of any other type could give
+/// loops to the check and others to the run, so nothing else implements this trait:
+///
+/// ```compile_fail,E0277
+/// use strided_copy::PlainNest;
+/// use strided_copy::kernel::Stride;
+///
+/// struct Loops([Stride; 1]);
+///
+/// impl AsRef<[Stride]> for Loops {
+///     fn as_ref(&self) -> &[Stride] {
+///         &self.0
+///     }
+/// }
+///
+/// PlainNest::new(1, (0, 0), Loops([Stride::ONCE]));
+/// ```
+pub trait FixedList<T>: sealed::Sealed + AsRef<[T]> {}
+
+impl<T> FixedList<T> for Vec<T> {}
+impl<T> FixedList<T> for &[T] {}
+#[cfg(feature = "smallvec")]
+impl<A: smallvec::Array> FixedList<A::Item> for smallvec::SmallVec<A> {}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl<T> Sealed for Vec<T> {}
+    impl<T> Sealed for &[T] {}
+    #[cfg(feature = "smallvec")]
+    impl<A: smallvec::Array> Sealed for smallvec::SmallVec<A> {}
+}
+
 impl fmt::Debug for Loop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

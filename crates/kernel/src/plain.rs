@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::destination::Destination;
-use crate::kernel::Stride;
+use crate::kernel::{FixedList, Stride};
 
 /// The most loops of a [`PlainNest`].
 pub const MOST_PLAIN_LOOPS: usize = 8;
@@ -23,7 +23,7 @@ pub struct PlainNest<L = Vec<Stride>> {
 }
 
 /// What runs, in a line, as a [`Copy`](struct@crate::Copy) prints it.
-impl<L: AsRef<[Stride]>> fmt::Debug for PlainNest<L> {
+impl<L: FixedList<Stride>> fmt::Debug for PlainNest<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (source, destination) = self.start;
         write!(f, "{} bytes at +{source} -> +{destination}; ", self.bytes())?;
@@ -32,7 +32,7 @@ impl<L: AsRef<[Stride]>> fmt::Debug for PlainNest<L> {
     }
 }
 
-impl<L: AsRef<[Stride]>> PlainNest<L> {
+impl<L: FixedList<Stride>> PlainNest<L> {
     /// Makes a nest that copies a run of `run` bytes in each iteration of `loops`, outer to inner.
     ///
     /// Returns `None` if there are more than [`MOST_PLAIN_LOOPS`] loops, if a loop has no iterations, if the

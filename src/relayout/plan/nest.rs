@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
-use strided_copy::kernel::{Kernel, Loop, Offsets, Stride, Transpose};
+use strided_copy::kernel::{FixedList, Kernel, Loop, Offsets, Stride, Transpose};
 use strided_copy::{Access, Copy, Misfit};
 
 use crate::checked;
@@ -182,7 +182,7 @@ pub(super) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
 
 /// Returns the copy of a kernel that was chosen, checked. The error is `overflow` if an iteration ends after
 /// the last address.
-pub(super) fn checked<L: AsRef<[Loop]>>(
+pub(super) fn checked<L: FixedList<Loop>>(
     kernel: Kernel,
     loops: L,
     start: (usize, usize),

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use strided_copy::PlainNest;
-use strided_copy::kernel::{Loop, Stride};
+use strided_copy::kernel::{FixedList, Loop, Stride};
 
 use crate::map::{CopyBox, Loops};
 
@@ -100,7 +100,7 @@ pub(crate) type Plain = PlainNest<SmallVec<[Stride; 4]>>;
 
 /// Whether the runs are copied faster one by one than by choosing a kernel first. There may be at most `most`
 /// runs.
-pub(crate) fn is_plain<L: AsRef<[Stride]>>(nest: &PlainNest<L>, most: usize) -> bool {
+pub(crate) fn is_plain<L: FixedList<Stride>>(nest: &PlainNest<L>, most: usize) -> bool {
     nest.runs() <= most && nest.bytes() <= MOST_PLAIN_BYTES
 }
 

@@ -13,7 +13,7 @@
 //! [`resolve`](super::resolve) then decides which code runs the kernel.
 
 use smallvec::SmallVec;
-use strided_copy::kernel::{Axis, Kernel, Loop, MicroTile, Plane, Runs, Stride, Transpose};
+use strided_copy::kernel::{Axis, FixedList, Kernel, Loop, MicroTile, Plane, Runs, Stride, Transpose};
 
 use crate::error::Error;
 use crate::map::CopyBox;
@@ -40,7 +40,7 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<planned
 /// Returns the copy of a kernel in some loops, resolved and checked. The list of loops is left empty. A copy
 /// that runs once has its loops in a list that is not allocated. The error is `overflow` if an iteration ends
 /// after the last address.
-pub(crate) fn resolved<L: AsRef<[Loop]> + FromIterator<Loop>>(
+pub(crate) fn resolved<L: FixedList<Loop> + FromIterator<Loop>>(
     mut kernel: Kernel,
     loops: &mut NestLoops,
     start: (usize, usize),

@@ -4,6 +4,7 @@ mod caches;
 mod choices;
 mod copy;
 mod explain;
+mod liars;
 mod pieces;
 pub(crate) mod plan_as_data;
 mod properties;

@@ -29,7 +29,7 @@ pub(crate) use panels::{MOST_ROWS, STAGE, count};
 pub(crate) use reach::Reach;
 
 use crate::block_permutation::BlockPermutation;
-pub use crate::loops::{Loop, Offsets, Stride};
+pub use crate::loops::{FixedList, Loop, Offsets, Stride};
 
 /// The longest unit that is transposed, in bytes: two cache lines.
 pub const LONGEST_UNIT: usize = 2 * crate::machine::LINE;

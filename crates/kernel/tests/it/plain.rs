@@ -39,7 +39,7 @@ fn every_run_and_every_number_of_loops_is_copied_as_written() {
                 loops.insert(0, Stride { extent, source, destination: destination.cast_signed() });
             }
             let start = (1500 + random(16), random(16));
-            let Some(nest) = PlainNest::new(run, start, &loops) else { continue };
+            let Some(nest) = PlainNest::new(run, start, &loops[..]) else { continue };
             assert_eq!((nest.loops(), nest.start(), nest.bytes_of_run()), (&loops[..], start, run));
             let length = start.1 + span;
             let (mut found, mut expected) = (vec![0xee; length + 9], vec![0xee; length + 9]);
@@ -57,19 +57,19 @@ fn every_run_and_every_number_of_loops_is_copied_as_written() {
 #[test]
 fn what_leaves_the_addresses_is_no_nest() {
     let step = |extent, source, destination| Stride { extent, source, destination };
-    assert!(PlainNest::new(0, (0, 0), &[]).is_none());
-    assert!(PlainNest::new(1, (0, 0), &[step(0, 1, 1)]).is_none());
-    assert!(PlainNest::new(1, (4, 0), &[step(6, -1, 1)]).is_none());
-    assert!(PlainNest::new(1, (5, 0), &[step(6, -1, 1)]).is_some());
-    assert!(PlainNest::new(1, (usize::MAX, 0), &[]).is_none());
-    assert!(PlainNest::new(1, (0, 0), &[step(usize::MAX, 2, 0)]).is_none());
-    assert!(PlainNest::new(1, (0, 0), &[step(3, 1, isize::MAX)]).is_none());
-    assert!(PlainNest::new(1, (0, 0), &[Stride::ONCE; MOST_PLAIN_LOOPS + 1]).is_none());
+    assert!(PlainNest::new(0, (0, 0), &[][..]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[step(0, 1, 1)][..]).is_none());
+    assert!(PlainNest::new(1, (4, 0), &[step(6, -1, 1)][..]).is_none());
+    assert!(PlainNest::new(1, (5, 0), &[step(6, -1, 1)][..]).is_some());
+    assert!(PlainNest::new(1, (usize::MAX, 0), &[][..]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[step(usize::MAX, 2, 0)][..]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[step(3, 1, isize::MAX)][..]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[Stride::ONCE; MOST_PLAIN_LOOPS + 1][..]).is_none());
 }
 
 #[test]
 #[should_panic(expected = "past the end of its buffers")]
 fn a_nest_of_other_buffers_panics() {
-    let nest = PlainNest::new(2, (0, 0), &[]).unwrap();
+    let nest = PlainNest::new(2, (0, 0), &[][..]).unwrap();
     nest.run(&[1, 2], (&mut [0_u8][..]).into());
 }
