@@ -280,7 +280,8 @@ impl Drop for Fence {
     #[inline(always)]
     fn drop(&mut self) {
         if self.needed {
-            #[cfg(target_arch = "x86_64")]
+            // Miri has no non-temporal stores, and does not know the fence.
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
             // SAFETY: `sfence` is an instruction of SSE, which every x86-64 CPU has.
             unsafe {
                 std::arch::x86_64::_mm_sfence();

@@ -148,7 +148,8 @@ impl Operation for WholeBlocks<'_> {
                         V::shuffle([V::load(from)], order).stream(iteration.to.add(i * step));
                     }
                 } else if walk.streaming {
-                    let mut stage = Stage::<V>::new();
+                    let mut buffer = Buffer::new();
+                    let stage = Stage::<V>::in_buffer(&mut buffer);
                     // Each chunk begins and ends at lines of the destination, and its first vector may begin
                     // in front of it. Chunks come in the order of the source too. They go to the two halves
                     // of the buffer in turns, and each is stored after the next one was collected, because a
@@ -164,7 +165,7 @@ impl Operation for WholeBlocks<'_> {
                             let end = (head + chunk * DRAINED).min(bytes);
                             let vectors = start / step..end.div_ceil(step).min(whole);
                             let begin = vectors.start * step;
-                            let place = stage.start().add(number % 2 * (LONGEST_PERIOD / 2) + LINE);
+                            let place = stage.start.add(number % 2 * (LONGEST_PERIOD / 2) + LINE);
                             if backwards && end > whole * step {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
@@ -231,7 +232,8 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
         let bytes = of_period * block;
         assert!(bytes <= LONGEST_PERIOD, "a period that is longer than the staging buffer");
         let period = Period::<V, LANES, WHOLE> { gathers, tables: gathers.tables(), vector: PhantomData };
-        let mut stage = Stage::<V>::new();
+        let mut buffer = Buffer::new();
+        let stage = Stage::<V>::in_buffer(&mut buffer);
         for iteration in walk.iterations() {
             let ahead = iteration.later.map(|later| later.addr().wrapping_sub(iteration.from.addr()));
             // The staging buffer holds the bytes of the destination from `front` to `end`. Those up to `run`
@@ -254,10 +256,10 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                         stage.drain(run - front, iteration.to.add(run), end - run);
                         (front, run, end) = (at, at, at);
                     } else if at + bytes - front > ROOM {
-                        std::ptr::copy(stage.start().add(run - front), stage.start(), end - run);
+                        std::ptr::copy(stage.start.add(run - front), stage.start, end - run);
                         front = run;
                     }
-                    period.permute(from, stage.start().add(at - front), ahead);
+                    period.permute(from, stage.start.add(at - front), ahead);
                     // The periods before this one are stored. A line that is loaded right after it was stored
                     // in two parts waits for both stores.
                     if end - run >= DRAINED {
@@ -276,14 +278,24 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
     }
 }
 
-/// A staging buffer between the shuffles and the non-temporal stores. The buffer stays in the L1 cache.
-struct Stage<V> {
-    buffer: Buffer,
-    vector: PhantomData<V>,
-}
-
 #[repr(align(64))]
 struct Buffer([MaybeUninit<u8>; ROOM]);
+
+impl Buffer {
+    #[inline(always)]
+    fn new() -> Buffer {
+        Buffer([MaybeUninit::uninit(); ROOM])
+    }
+}
+
+/// A staging buffer between the shuffles and the non-temporal stores. The buffer stays in the L1 cache.
+///
+/// All pointers into the buffer are derived from one pointer, which is made once: a mutable reference that is
+/// made later would end the right of the earlier pointers to access the buffer.
+struct Stage<'a, V> {
+    start: *mut u8,
+    memory: PhantomData<(&'a mut Buffer, V)>,
+}
 
 /// Size of a staging buffer: what is collected, one period that was collected before, and one more.
 const ROOM: usize = DRAINED + 2 * LONGEST_PERIOD;
@@ -293,15 +305,10 @@ const ROOM: usize = DRAINED + 2 * LONGEST_PERIOD;
 /// stored.
 const DRAINED: usize = 1 << 9;
 
-impl<V: Vector> Stage<V> {
+impl<'a, V: Vector> Stage<'a, V> {
     #[inline(always)]
-    fn new() -> Stage<V> {
-        Stage { buffer: Buffer([MaybeUninit::uninit(); ROOM]), vector: PhantomData }
-    }
-
-    #[inline(always)]
-    fn start(&mut self) -> *mut u8 {
-        self.buffer.0.as_mut_ptr().cast()
+    fn in_buffer(buffer: &'a mut Buffer) -> Stage<'a, V> {
+        Stage { start: buffer.0.as_mut_ptr().cast(), memory: PhantomData }
     }
 
     /// Copies the bytes from index `at` on to `to`, with non-temporal stores.
@@ -311,9 +318,9 @@ impl<V: Vector> Stage<V> {
     /// * `bytes` bytes of the buffer, from index `at` on, have been written.
     /// * `bytes` bytes are writable at `to`.
     #[inline(always)]
-    unsafe fn drain(&mut self, at: usize, to: *mut u8, bytes: usize) {
+    unsafe fn drain(&self, at: usize, to: *mut u8, bytes: usize) {
         // SAFETY: the contract of this function.
-        unsafe { stream_run::<V>(self.start().add(at), to, bytes, Neighbours::NONE, None) };
+        unsafe { stream_run::<V>(self.start.add(at), to, bytes, Neighbours::NONE, None) };
     }
 }
 

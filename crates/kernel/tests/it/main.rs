@@ -16,6 +16,31 @@ mod reach;
 #[cfg(feature = "software")]
 mod twins;
 
+/// The cases of a test. STRIDED_COPY_CASES says how many there are, or `sample`: small ones alone, and a few of
+/// each kind, for an interpreter such as Miri.
+#[cfg_attr(not(feature = "software"), allow(dead_code, reason = "plain loops have few cases"))]
+struct Cases {
+    count: u64,
+    is_sample: bool,
+}
+
+#[cfg_attr(not(feature = "software"), allow(dead_code, reason = "plain loops have few cases"))]
+impl Cases {
+    /// The most bytes of both buffers of a small case.
+    const SMALL: usize = 4096;
+
+    fn or(count: u64) -> Cases {
+        let text = std::env::var("STRIDED_COPY_CASES").unwrap_or_default();
+        let is_sample = text == "sample";
+        Cases { count: text.parse().unwrap_or(count), is_sample }
+    }
+
+    /// Whether a case with buffers of `bytes` bytes is left out, if `seen` of its kind were run.
+    fn leave_out(&self, bytes: usize, seen: u64) -> bool {
+        self.is_sample && (bytes > Cases::SMALL || seen >= 8)
+    }
+}
+
 /// The random number generator SplitMix64.
 #[cfg(feature = "software")]
 struct Random(u64);
