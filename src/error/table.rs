@@ -65,10 +65,6 @@ rows! {
             "A name of a data type that no vocabulary has.";
         "unknown_limits" UnknownLimits "`{what}` {reason}"
             "A name of limits, or of one limit, that does not exist.";
-        "unknown_texture_format" UnknownTextureFormat "`{what}` {reason}"
-            "A texture format whose blocks are not known.";
-        "unknown_texture_api" UnknownTextureApi "`{what}` {reason}"
-            "An API whose rules for textures are not known.";
         "bad_axis_order" BadAxisOrder "`{what}` is not an axis order here: {reason}"
             "Letters that are no order of the axes.";
     }

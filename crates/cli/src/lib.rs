@@ -25,7 +25,6 @@ mod scaled;
 #[cfg(feature = "shader")]
 mod shader;
 mod table;
-mod texture;
 #[cfg(feature = "transfers")]
 mod transfers;
 mod view;
@@ -101,8 +100,6 @@ enum Command {
     Hlo(LeftOut),
     /// A picture of a layout in memory, as text or SVG.
     Draw(draw::Arguments),
-    /// Rows, pitches and offsets of a texture in a buffer that is copied to it or from it.
-    Texture(texture::Arguments),
     /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to
     /// another.
     #[cfg(feature = "shader")]
@@ -237,7 +234,6 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         #[cfg(not(feature = "hlo"))]
         Command::Hlo(_) => Err(left_out("command `hlo`", "hlo")),
         Command::Draw(arguments) => draw::run(arguments, &mut output),
-        Command::Texture(arguments) => texture::run(arguments, &mut output),
         #[cfg(feature = "shader")]
         Command::Shader(arguments) => shader::run(arguments, &mut output),
         #[cfg(not(feature = "shader"))]

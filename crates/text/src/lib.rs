@@ -7,7 +7,6 @@
 //! | [`named`] | device layouts by their names |
 //! | [`kv`] | caches of keys and values of inference engines, by the order of their axes |
 //! | [`draw`] | pictures of a layout |
-//! | [`texture`] | the rows of a texture in a buffer that is copied to it |
 //!
 //! # Notations
 //!
@@ -33,7 +32,6 @@ mod notation;
 mod numbers;
 mod scaled;
 mod spell;
-pub mod texture;
 
 pub use layout::Layout;
 pub use notation::{

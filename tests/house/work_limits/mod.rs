@@ -185,23 +185,6 @@ fn words_and_pictures() {
     each_map("Picture::corner", |map| Picture::corner(map, "a").map(|picture| (picture.to_string(), picture.to_svg())));
 }
 
-/// Textures have the largest numbers of levels, layers and texels.
-#[test]
-fn textures() {
-    use tensor_layout_text::texture::{Format, Texture, TextureApi};
-    for (format, api) in [("r8", "webgpu"), ("nv12", "d3d12"), ("bc1", "metal")] {
-        let api: TextureApi = api.parse().unwrap();
-        let planes = || format.parse::<Format>().unwrap().planes;
-        for (width, height, layers) in [(u64::MAX, u64::MAX, 1), (1 << 20, 1 << 20, u64::MAX), (1, 1, 1 << 40)] {
-            limited("Texture::in_buffer", format, || {
-                let texture = Texture::new(planes(), width, height);
-                let levels = Texture { mip_levels: 20, layers, ..texture };
-                levels.in_buffer(api).is_ok()
-            });
-        }
-    }
-}
-
 #[test]
 fn uploads() {
     for limits in [

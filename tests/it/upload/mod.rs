@@ -6,7 +6,6 @@ mod free_strides;
 mod layouts;
 mod parts;
 mod suggest;
-mod texture;
 mod validation;
 mod webgpu;
 
