@@ -53,8 +53,8 @@ pub(crate) struct Arguments {
     /// directml, named, torch, jax, mlir, ndarray, candle, ggml or tvm.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
-    /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device;
-    /// what would make them fewer. There are no files.
+    /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device. There
+    /// are no files.
     #[arg(long, conflicts_with_all = ["explain", "measure", "input"])]
     pub(crate) transfers: bool,
     /// With --transfers, the most loops of a transfer: 0 for plain ranges, 1 for strided descriptors. Without

@@ -1,9 +1,9 @@
 //! `convert --transfers`: a copy as a list for who executes it.
 
 use serde_json::{Value, json};
+use tensor_layout::Error;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::{Error, IndexMap};
-use tensor_layout_transfers::{Change, Executor, Fewer, Loop, Summary, Transfer, Transfers, fewer};
+use tensor_layout_transfers::{Executor, Loop, Summary, Transfer, Transfers};
 
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, counted, long_bytes};
@@ -33,10 +33,8 @@ pub(crate) fn list(
         Some((loops, list.summary_within(VISITS).map(|summary| summary.count).ok_or_else(|| list.count_at_most())))
     });
     let others: Vec<(Option<usize>, Result<u64, u64>)> = others.collect();
-    // What would help is known of one copy, not of a list of them.
-    let changes = if let [plan] = plans { fewer(plan, &executor) } else { Vec::new() };
     if output.is_json() {
-        return print_json([from, to], &list, &others, &changes, output);
+        return print_json([from, to], &list, &others, output);
     }
     output.line(format_args!("from {from}\nto   {to}"))?;
     let kind = |count| match executor.loops {
@@ -63,16 +61,6 @@ pub(crate) fn list(
         Err(most) => format!("up to {most} with {}", loops_name(*loops)),
     });
     output.sentence(format_args!("by loops   {}", others.collect::<Vec<_>>().join(", ")))?;
-    for change in changes.iter().take(3) {
-        let side = if change.is_destination { "to" } else { "from" };
-        let what = match change.change {
-            Change::Padding => "no padding",
-            Change::Order => "another order",
-            _ => "other blocks",
-        };
-        let text = text(&change.layout);
-        output.sentence(format_args!("fewer      {} if --{side} had {what}: {text}", change.count))?;
-    }
     let mut table = Table::new(">source|>destination|>bytes|loops: count (source, destination stride)");
     for Transfer { source, destination, bytes, loops } in list.iter().take(SHOWN) {
         let loops: Vec<String> = loops
@@ -103,16 +91,11 @@ fn loops_name(loops: Option<usize>) -> String {
     loops.map_or("any".into(), |loops| loops.to_string())
 }
 
-fn text(map: &IndexMap) -> String {
-    tensor_layout_text::text(map.clone()).unwrap_or_else(|_| format!("{map:?}"))
-}
-
 /// Prints the object, one transfer after another: a list may be longer than memory.
 fn print_json(
     [from, to]: [&str; 2],
     list: &Transfers,
     others: &[(Option<usize>, Result<u64, u64>)],
-    changes: &[Fewer],
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let Summary { bytes, count, shortest_bytes, longest_bytes } = list.summary();
@@ -133,14 +116,7 @@ fn print_json(
     }
     let counts: Vec<Value> =
         others.iter().filter_map(|(loops, count)| Some(json!({ "loops": loops, "count": count.ok()? }))).collect();
-    let fewer: Vec<Value> = changes
-        .iter()
-        .map(|change| {
-            let side = if change.is_destination { "to" } else { "from" };
-            json!({ "side": side, "change": change.change.name(), "layout": text(&change.layout), "count": change.count })
-        })
-        .collect();
-    let tail = json!({ "from": from, "to": to, "counts": counts, "fewer": fewer }).to_string();
+    let tail = json!({ "from": from, "to": to, "counts": counts }).to_string();
     output.line(format_args!("],{}", tail.strip_prefix('{').unwrap_or(&tail)))?;
     Ok(Verdict::Well)
 }

@@ -41,7 +41,6 @@
 mod boxes;
 mod executor;
 mod fault;
-mod fewer;
 mod list;
 mod nest;
 mod ranges;
@@ -49,7 +48,6 @@ mod run;
 mod shards;
 
 pub use executor::Executor;
-pub use fewer::{Change, Fewer, fewer};
 pub use list::{Summary, Transfer, Transfers, transfers};
 pub use nest::{Loop, NEST_LIMIT};
 pub use shards::{Pair, Sharded, Shards, reshard};

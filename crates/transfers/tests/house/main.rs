@@ -16,7 +16,7 @@ mod literal;
 mod steps;
 
 mod work_limits {
-    use tensor_layout_transfers::{Executor, Transfers, fewer};
+    use tensor_layout_transfers::{Executor, Transfers};
 
     use super::calls::each_plan;
 
@@ -26,6 +26,5 @@ mod work_limits {
         each_plan("strided transfers", |plan| {
             Transfers::of(&[plan], &Executor::with_loops(1)).map(|list| list.count())
         });
-        each_plan("fewer", |plan| fewer(plan, &Executor::with_loops(1)).len());
     }
 }
