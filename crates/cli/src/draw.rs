@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use tensor_layout::{Error, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout::Error;
+use tensor_layout_text::Layout;
 use tensor_layout_text::draw::Picture;
+use tensor_layout_text::layout::Plane;
 
 use crate::input::is_standard;
 use crate::new_file::NewFile;
@@ -44,29 +45,34 @@ pub(crate) fn write_svg(path: &Path, svg: &str, output: &mut Output) -> Result<(
     if is_standard(path) { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
 }
 
-fn draw(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let picture = picture(layout, arguments.at.as_deref()).map_err(refused(layout))?;
-    let object = |key: &str, value: &str| json!({ "type": "picture", "input": layout, key: value });
-    match arguments.svg.as_deref() {
-        Some(path) => {
-            write_svg(path, &picture.to_svg(), output)?;
-            if output.is_json() && !is_standard(path) {
-                output.line(object("svg", &path.to_string_lossy()))?;
-            }
-        }
-        None => {
-            let text = picture.to_string();
-            return output.answer(|| object("text", &text), || text.trim_end());
-        }
+fn draw(text: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let layout: Layout = text.parse().map_err(refused(text))?;
+    let pictures = pictures(&layout, arguments.at.as_deref()).map_err(refused(text))?;
+    let object = |key: &str, value: &str| json!({ "type": "picture", "input": text, key: value });
+    let Some(path) = arguments.svg.as_deref() else {
+        let drawn: Vec<String> = pictures.iter().map(|picture| picture.to_string().trim_end().to_owned()).collect();
+        let drawn = drawn.join("\n\n");
+        return output.answer(|| object("text", &(drawn.clone() + "\n")), || &drawn);
+    };
+    let [picture] = pictures.as_slice() else {
+        let sentence =
+            format!("{text} has {} planes, and an SVG draws one: name the layout of one plane", pictures.len());
+        return Err(Stop::Unusable(sentence));
+    };
+    write_svg(path, &picture.to_svg(), output)?;
+    if output.is_json() && !is_standard(path) {
+        output.line(object("svg", &path.to_string_lossy()))?;
     }
     Ok(Verdict::Well)
 }
 
-fn picture(layout: &str, at: Option<&str>) -> Result<Picture, Error> {
-    let layout: Notated = layout.parse()?;
-    let (map, caption) = (layout.to_index_map()?, layout.to_string());
-    match at {
-        Some(index) => Picture::around(&map, &caption, &read_list(index, "an index")?),
-        None => Picture::corner(&map, &caption),
-    }
+/// Draws every plane of a layout: the values first, then their scales, or the elements of a tuple.
+fn pictures(layout: &Layout, at: Option<&str>) -> Result<Vec<Picture>, Error> {
+    let at = at.map(|at| read_list(at, "an index")).transpose()?;
+    let planes = layout.planes().iter().filter(|plane| plane.any().is_some() || !plane.parts().is_empty());
+    let picture = |plane: &Plane| match &at {
+        Some(index) => Picture::around(plane, &plane.to_string(), &plane.index_of_value(index)),
+        None => Picture::corner(plane, &plane.to_string()),
+    };
+    planes.map(picture).collect()
 }

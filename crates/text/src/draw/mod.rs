@@ -1,8 +1,8 @@
 //! Pictures of a layout: the tensor with the offset of each element, and the memory with the index of each
 //! element.
 //!
-//! A picture needs only the index map of a layout, so every layout can be drawn. Of a layout that is too
-//! large for a picture, a part is drawn.
+//! A picture needs only the offsets of a layout, so every layout can be drawn: [`Drawn`]. Of a layout that is
+//! too large for a picture, a part is drawn.
 //!
 //! ```
 //! use tensor_layout::{ArrayShape, ToIndexMap};
@@ -16,6 +16,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::as_conversions)]
 
+mod drawn;
 mod panels;
 mod svg;
 mod text;
@@ -26,6 +27,7 @@ use tensor_layout::checked::{self, Exact};
 use tensor_layout::plan::counted;
 use tensor_layout::{Error, IndexMap};
 
+pub use drawn::Drawn;
 pub use panels::{MAX_COLUMNS, MAX_ELEMENTS};
 
 use panels::{CORNER_PLACES, Cell, Extent, Panel, colour, count, extents, panels, window};
@@ -68,7 +70,8 @@ impl Picture {
     /// `out_of_limits` if there are more than [`MAX_ELEMENTS`] elements, logical or physical, or more
     /// than [`MAX_COLUMNS`] columns. `undecided` if the index at an offset takes too long to find,
     /// because strides do not nest.
-    pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
+    pub fn new<'a>(layout: impl Into<Drawn<'a>>, caption: &str) -> Result<Picture, Error> {
+        let map = layout.into();
         fits(map)?;
         // The memory before the base offset is left out, because it belongs to other tensors.
         let places = map.base().min(map.physical_elements())..map.physical_elements();
@@ -92,7 +95,8 @@ impl Picture {
     /// assert!(text.contains("shown: [0:16,0:16], and the physical elements 0 to 255"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn corner(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
+    pub fn corner<'a>(layout: impl Into<Drawn<'a>>, caption: &str) -> Result<Picture, Error> {
+        let map = layout.into();
         Picture::around(map, caption, &vec![0; map.sizes().len()])
     }
 
@@ -103,7 +107,11 @@ impl Picture {
     /// # Errors
     ///
     /// The errors of [`IndexMap::offset`] for the index, and `undecided`.
-    pub fn around(map: &IndexMap, caption: &str, index: &[u64]) -> Result<Picture, Error> {
+    pub fn around<'a>(layout: impl Into<Drawn<'a>>, caption: &str, index: &[u64]) -> Result<Picture, Error> {
+        let map = layout.into();
+        if map.maps().is_empty() {
+            return map.offset(index).and_then(|_| Picture::new(map, caption));
+        }
         if fits(map).is_ok() {
             return Picture::new(map, caption);
         }
@@ -125,7 +133,7 @@ impl Picture {
         Ok(picture)
     }
 
-    fn of(map: &IndexMap, caption: &str, part: &Corner) -> Result<Picture, Error> {
+    fn of(map: Drawn<'_>, caption: &str, part: &Corner) -> Result<Picture, Error> {
         let broadcast = broadcast_axes(map);
         let mut memory = Vec::new();
         for offset in part.places.clone() {
@@ -199,7 +207,7 @@ impl Picture {
     }
 }
 
-fn fits(map: &IndexMap) -> Result<(), Error> {
+fn fits(map: Drawn<'_>) -> Result<(), Error> {
     let limit = |what, value, max| match value {
         value if value > max => Err(Error::out_of_limits(what, value, 0, max)),
         _ => Ok(()),
@@ -210,7 +218,7 @@ fn fits(map: &IndexMap) -> Result<(), Error> {
     limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
 }
 
-fn summary(map: &IndexMap, memory: &[Cell]) -> String {
+fn summary(map: Drawn<'_>, memory: &[Cell]) -> String {
     let (logical, physical) = (map.element_count(), checked::count(memory.len()));
     let elements = counted(logical, "element");
     let elements = match map.base() {
@@ -232,10 +240,12 @@ fn summary(map: &IndexMap, memory: &[Cell]) -> String {
 }
 
 /// Returns for each axis whether all its indices have the same offset.
-fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
+fn broadcast_axes(map: Drawn<'_>) -> Vec<bool> {
     let moves = |dim: usize| {
-        let components = map.components().iter().filter(|component| component.dims().contains(&dim));
-        components.flat_map(|component| component.chain.digits()).any(|digit| digit.stride != 0)
+        map.maps().into_iter().any(|map| {
+            let components = map.components().iter().filter(|component| component.dims().contains(&dim));
+            components.flat_map(|component| component.chain.digits()).any(|digit| digit.stride != 0)
+        })
     };
     map.sizes().iter().enumerate().map(|(dim, &size)| size > 1 && !moves(dim)).collect()
 }
@@ -248,20 +258,20 @@ fn shared_index(index: &[u64], broadcast: &[bool]) -> String {
 }
 
 /// Returns how many consecutive elements in memory belong to one tile, or 0 if no dimension has tiles.
-fn tile_length(map: &IndexMap) -> u64 {
-    let tops = map.components().iter().filter_map(|component| match component.chain.digits() {
-        [top, _, ..] => Some(top.stride),
-        _ => None,
-    });
+fn tile_length(map: Drawn<'_>) -> u64 {
+    let tops =
+        map.map().into_iter().flat_map(IndexMap::components).filter_map(|component| match component.chain.digits() {
+            [top, _, ..] => Some(top.stride),
+            _ => None,
+        });
     tops.min().unwrap_or(0)
 }
 
 /// Returns the number of elements in one row of the picture of the memory: the largest stride from 2 to
 /// `most`. Without such a stride, a memory of at most `most` elements is one row, and a longer one has rows
 /// of up to 16 elements.
-fn row_length(map: &IndexMap, most: u64) -> u64 {
-    let digits = map.components().iter().flat_map(|component| component.chain.digits());
+fn row_length(map: Drawn<'_>, most: u64) -> u64 {
     let fitting = |stride: &u64| (2..=most).contains(stride);
-    let strides = digits.map(|digit| digit.stride).filter(fitting).max();
+    let strides = map.digits().map(|digit| digit.stride).filter(fitting).max();
     strides.or_else(|| Some(map.physical_elements()).filter(fitting)).unwrap_or(most.min(16))
 }

@@ -9,6 +9,8 @@ use tensor_layout::plan::Component;
 
 use crate::numbers::joined;
 
+use super::drawn::Drawn;
+
 /// The most elements, logical or physical, that a whole picture shows. Of a larger layout only a part can be
 /// drawn ([`Picture::corner`](super::Picture::corner)).
 pub const MAX_ELEMENTS: u64 = 1024;
@@ -47,10 +49,11 @@ pub(super) struct Extent {
     pub(super) start: u64,
 }
 
-pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
+pub(super) fn extents(drawn: Drawn<'_>) -> Vec<Extent> {
     let extent = |(dim, &size): (usize, &u64)| {
         let plain = Extent { size, padded: size, tile: 0, start: 0 };
-        let Some(component) = own_component(map, dim) else { return plain };
+        let map = drawn.map();
+        let Some((map, component)) = map.and_then(|map| Some((map, own_component(map, dim)?))) else { return plain };
         match component.chain.digits() {
             [top, _, ..] => {
                 let tile = top.divisor.get();
@@ -60,7 +63,7 @@ pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
             [] => plain,
         }
     };
-    map.sizes().iter().enumerate().map(extent).collect()
+    drawn.sizes().iter().enumerate().map(extent).collect()
 }
 
 /// Returns the component of a dimension. `None` if another dimension is part of the same component.
@@ -157,7 +160,7 @@ impl Panel {
     }
 }
 
-pub(super) fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
+pub(super) fn panels(map: Drawn<'_>, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     let sizes = map.sizes();
     let one = Extent { size: 1, padded: 1, tile: 0, start: 0 };
     let (leading, grid) = extents.split_at(extents.len().saturating_sub(2));
@@ -188,7 +191,7 @@ pub(super) fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, E
                     let (offset, colour) = (map.offset(&index)?, colour(sizes, &index));
                     Some(Cell { offset, index: Some(joined(&index)), colour })
                 } else {
-                    padding(map, &index).map(|offset| Cell { offset, index: None, colour: 0 })
+                    map.map().and_then(|map| padding(map, &index)).map(|offset| Cell { offset, index: None, colour: 0 })
                 });
             }
             rows.push(cells);

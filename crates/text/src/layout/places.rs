@@ -68,6 +68,23 @@ impl Plane {
         if offset < longest.map.physical_elements() { Ok(None) } else { longest.map.inverse(offset) }
     }
 
+    /// The sizes of the maps: those of the bytes for a tensor of blocks.
+    pub(crate) fn map_sizes(&self) -> &[u64] {
+        match (&self.blocks, self.parts.as_slice()) {
+            (_, [part]) => part.map.sizes(),
+            (Some(blocks), _) => blocks.bytes().sizes(),
+            (None, _) => &self.sizes,
+        }
+    }
+
+    /// Returns the offset of an index of the [maps](Self::map_sizes).
+    pub(crate) fn offset_in_map(&self, index: &[u64]) -> Result<u64, Error> {
+        check_index(self.map_sizes(), index)?;
+        let index = self.turned(index, &self.sizes);
+        let held = self.parts.iter().find_map(|part| Some((part, part.inside(&index)?)));
+        held.map_or_else(|| Err(self.why_without_map()), |(part, index)| part.map.offset(&index))
+    }
+
     /// Returns the values that have bits in a byte of a block, as numbers of the block.
     #[must_use]
     pub fn values_in_byte(&self, byte: u64) -> Vec<u64> {

@@ -110,12 +110,7 @@ impl Plane {
         }
         // The layouts are known to differ. The first difference may take too long to find.
         let Some(index) = index else { return differ("some elements are stored at different offsets".into()) };
-        let offset = |plane: &Plane| {
-            let held =
-                plane.parts.iter().find_map(|part| Some((part, part.inside(&plane.turned(&index, &plane.sizes))?)));
-            held.map_or(Ok(0), |(part, index)| part.map.offset(&index))
-        };
-        let (a, b) = (offset(self)?, offset(other)?);
+        let (a, b) = (self.offset_in_map(&index)?, other.offset_in_map(&index)?);
         let blocks = self.blocks.as_ref().or(other.blocks.as_ref()).map(|blocks| blocks.block_type().values());
         let reason = match (blocks, index.as_slice()) {
             (Some(values), [outer @ .., block, byte]) => format!(
