@@ -11,7 +11,7 @@ use tensor_layout::{Error, ErrorKind};
 use tensor_layout_shader::{
     Access, BoundBuffer, Form, IndexFunctions, Pass, Profile, Program, ProgramOptions, Sizes, Target,
 };
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 use crate::convert::Fill;
 use crate::new_file::NewFile;
@@ -53,11 +53,19 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
-    let layout: Notated = layout.parse()?;
-    let mut functions = match arguments.base_argument {
-        false => IndexFunctions::new(&layout)?,
-        true => IndexFunctions::with_base_argument(&layout)?,
+    let layout: Layout = layout.parse()?;
+    // The functions of a tensor of blocks are those of its bytes. An axis that runs backwards is turned.
+    let (map, reversed) = match layout.planes() {
+        [plane] if plane.parts().len() == 1 && !layout.is_tuple() => (&plane.parts()[0].map, plane.reversed()),
+        _ => (layout.whole()?, &[][..]),
     };
+    let mut functions = match arguments.base_argument {
+        false => IndexFunctions::new(map)?,
+        true => IndexFunctions::with_base_argument(map)?,
+    };
+    if !reversed.is_empty() {
+        functions = functions.with_reversed(reversed)?;
+    }
     if let Some(name) = &arguments.name {
         functions = functions.named(name)?;
     }
@@ -213,7 +221,7 @@ impl ProgramArguments {
     }
 
     fn program(&self, from: &str, to: &str) -> Result<Program, Error> {
-        let (from, to): (Notated, Notated) = (from.parse()?, to.parse()?);
+        let (from, to): (Layout, Layout) = (from.parse()?, to.parse()?);
         let padding = self.fill.map_or(Padding::Keep, |fill| fill.0);
         let relayout = Relayout::new(&from, &to)?.with_padding(padding)?;
         let options = ProgramOptions { form: self.form, ..Default::default() };

@@ -58,6 +58,8 @@ mod on_cpu;
 #[derive(Debug, Clone)]
 pub struct IndexFunctions {
     map: IndexMap,
+    /// The axes that run backwards.
+    reversed: Vec<usize>,
     name: String,
     /// The offset of index 0, in elements, or `None` if the base is an argument of the functions.
     base: Option<u32>,
@@ -120,8 +122,35 @@ impl IndexFunctions {
     }
 
     fn with_base(map: IndexMap, base: Option<u32>) -> Result<IndexFunctions, Error> {
-        let offset = offset_function(&map, base)?;
-        Ok(IndexFunctions { map, name: String::new(), base, offset, index: None, walks: Vec::new(), access: None })
+        let (offset, name, reversed) = (offset_function(&map, base, &[])?, String::new(), Vec::new());
+        Ok(IndexFunctions { map, reversed, name, base, offset, index: None, walks: Vec::new(), access: None })
+    }
+
+    /// Returns the functions of a tensor whose elements the layout describes from the lowest address on, and
+    /// of which these axes run backwards: index 0 of such an axis is stored where the layout has the last
+    /// index. Other functions are added afterwards.
+    ///
+    /// # Errors
+    ///
+    /// `axis_out_of_range` for an axis that the layout has not.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    /// use tensor_layout_shader::IndexFunctions;
+    ///
+    /// let rows = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+    /// let functions = IndexFunctions::new(&rows)?.with_reversed(&[0])?.with_inverse()?;
+    /// assert_eq!((functions.offset(&[0, 1])?, functions.index(4)?), (4, Some(vec![0, 1])));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_reversed(mut self, axes: &[usize]) -> Result<IndexFunctions, Error> {
+        let rank = self.map.sizes().len();
+        if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
+            return Err(Error::axis_out_of_range(axis, rank));
+        }
+        self.offset = offset_function(&self.map, self.base, axes)?;
+        self.reversed = axes.to_vec();
+        Ok(self)
     }
 
     /// Returns these functions with a prefix in front of every name. The prefix has letters, digits and
@@ -167,7 +196,7 @@ impl IndexFunctions {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_inverse(mut self) -> Result<IndexFunctions, Error> {
-        self.index = Some(index_function(&self.map, self.base)?);
+        self.index = Some(index_function(&self.map, self.base, &self.reversed)?);
         Ok(self)
     }
 
@@ -197,10 +226,20 @@ impl IndexFunctions {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_walk(mut self, axis: usize) -> Result<IndexFunctions, Error> {
-        let walk = Walk::new(&self.map, axis, self.base)?;
+        let walk = self.new_walk(axis)?;
         self.walks.retain(|(known, _)| *known != axis);
         self.walks.push((axis, walk));
         Ok(self)
+    }
+
+    fn new_walk(&self, axis: usize) -> Result<Walk, Error> {
+        match self.reversed.first() {
+            None => Walk::new(&self.map, axis, self.base),
+            Some(reversed) => {
+                let reason = format!("axis {reversed} runs backwards, and a walk adds strides");
+                Err(Error::not_expressible("walk", reason))
+            }
+        }
     }
 
     /// Adds functions that load elements from the variable `buffer`, an `array<u32>`. With

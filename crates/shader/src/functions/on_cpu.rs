@@ -5,7 +5,7 @@ use tensor_layout::plan::Code;
 
 use super::super::code::{Function, Words};
 use super::super::element::{Packing, load_function, store_function};
-use super::super::index::{Walk, index_function, number};
+use super::super::index::{index_function, number};
 use super::IndexFunctions;
 
 impl IndexFunctions {
@@ -33,7 +33,7 @@ impl IndexFunctions {
         }
         let function = match &self.index {
             Some(function) => function,
-            None => &index_function(&self.map, self.base)?,
+            None => &index_function(&self.map, self.base, &self.reversed)?,
         };
         let mut arguments: Vec<u32> = self.base.is_none().then_some(0).into_iter().collect();
         arguments.push(number(offset)?);
@@ -52,7 +52,7 @@ impl IndexFunctions {
         let arguments = self.arguments(index)?;
         let walk = match self.walks.iter().find(|(known, _)| *known == axis) {
             Some((_, walk)) => walk,
-            None => &Walk::new(&self.map, axis, self.base)?,
+            None => &self.new_walk(axis)?,
         };
         let (size, from) = (self.map.sizes().get(axis).copied(), index.get(axis).copied());
         let mut at = run(&walk.start, &arguments, vec![]);

@@ -26,6 +26,15 @@ pub(super) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> 
     (all, base, index)
 }
 
+/// Counts the index of each axis of `reversed` from its other end.
+fn turn(index: &mut [Expr], map: &IndexMap, reversed: &[usize]) {
+    for &axis in reversed {
+        if let (Some(i), Some(&size)) = (index.get_mut(axis), map.sizes().get(axis)) {
+            *i = Expr::from(last_of(size)).wrapping_sub(&*i).at_most(last_of(size));
+        }
+    }
+}
+
 /// Describes the tensor in a comment of the text, by data type and sizes: `f32[16,300]`.
 fn described(map: &IndexMap) -> String {
     let sizes: Vec<String> = map.sizes().iter().map(u64::to_string).collect();
@@ -33,10 +42,11 @@ fn described(map: &IndexMap) -> String {
 }
 
 /// Returns the function `offset(i0, ..)`. If `base` is `None`, the base is its first argument: `offset(base,
-/// i0, ..)`.
-pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
+/// i0, ..)`. The axes of `reversed` are counted from their other end.
+pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>, reversed: &[usize]) -> Result<Function, Error> {
     let mut code = Code::new();
-    let (all, base, index) = parameters(&mut code, map, base);
+    let (all, base, mut index) = parameters(&mut code, map, base);
+    turn(&mut index, map, reversed);
     let offset = offset_of(&mut code, map, &index)?;
     let offset = if base.constant().is_some() { offset + base } else { base.wrapping_add(offset) };
     Ok(Function::new(&all, code, Returned::Number(offset))
@@ -45,7 +55,7 @@ pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Funct
 
 /// Returns the function `index(offset)`. If `base` is `None`, the base is its first argument: `index(base,
 /// offset)`.
-pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
+pub(crate) fn index_function(map: &IndexMap, base: Option<u32>, reversed: &[usize]) -> Result<Function, Error> {
     let mut code = Code::new();
     let argument = base.is_none().then(|| code.parameter("base", u32::MAX));
     let offset = code.parameter("offset", u32::MAX);
@@ -57,7 +67,8 @@ pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Functi
         (None, Some(base)) => (offset.not_less(base), offset.clone().wrapping_sub(base)),
     };
     let inside = code.bind("inside", inside);
-    let found = index_at(&mut code, map, inside)?;
+    let mut found = index_at(&mut code, map, inside)?;
+    turn(&mut found.index, map, reversed);
     let mut fields = vec![("exists".to_owned(), Field::Truth(reached.and(found.exists)))];
     for (dim, i) in found.index.into_iter().enumerate() {
         let name = format!("i{dim}");
