@@ -4,15 +4,13 @@ use std::fmt;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use tensor_layout::AnyLayout;
-use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::Fingerprint;
 use tensor_layout::upload::{
     DeviceLimits, Role, Suggestion, UploadBuffer, UploadReport, split_binding, suggest, validate, validate_description,
 };
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::named::NamedLayout;
-use tensor_layout_text::{Notated, Scaled};
+use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
+use tensor_layout_text::Layout;
+use tensor_layout_text::layout::{Bound, Plane};
 
 use crate::describe::min_size_in_bytes;
 use crate::input::read_text;
@@ -84,24 +82,28 @@ pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limits = limits(&arguments.limits)?;
-    each_layout(&arguments.layout, output, |layout, output| match crate::scaled::read(layout) {
-        Some(scaled) => {
-            let scaled = scaled.map_err(refused(layout))?;
-            planes(&scaled, arguments, &limits, output)
-        }
-        None => one(layout, arguments, &limits, output),
-    })
+    each_layout(&arguments.layout, output, |layout, output| one(layout, arguments, &limits, output))
 }
 
-/// Checks each plane of values with scales at its place in one buffer.
-fn planes(scaled: &Scaled, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
-    let packed = scaled.tensor().and_then(|tensor| tensor.pack(limits)).map_err(refused(&scaled.to_string()))?;
-    let start = arguments.offset;
-    let buffer = arguments.buffer.or(start.checked_add(packed.len));
+/// Checks each plane of a layout at its place in one buffer. The elements of a tuple have buffers of their
+/// own.
+fn one(text: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
+    let layout: Layout = text.parse().map_err(refused(text))?;
+    if let ([plane], false) = (layout.planes(), layout.is_tuple()) {
+        return one_plane(plane, text, arguments, limits, output);
+    }
     let mut verdict = Verdict::Well;
-    for (plane, offset) in scaled.planes().zip(&packed.offsets) {
-        let arguments = Arguments { buffer, offset: start.saturating_add(*offset), ..arguments.clone() };
-        verdict = verdict.and(one(&plane.to_string(), &arguments, limits, output)?);
+    if layout.is_tuple() {
+        for plane in layout.planes() {
+            verdict = verdict.and(one_plane(plane, &plane.to_string(), arguments, limits, output)?);
+        }
+        return Ok(verdict);
+    }
+    let packed = layout.packed(limits).map_err(refused(text))?;
+    let buffer = arguments.buffer.or(arguments.offset.checked_add(packed.len));
+    for (plane, offset) in layout.planes().iter().zip(&packed.offsets) {
+        let arguments = Arguments { buffer, offset: arguments.offset.saturating_add(*offset), ..arguments.clone() };
+        verdict = verdict.and(one_plane(plane, &plane.to_string(), &arguments, limits, output)?);
     }
     if !output.is_json() {
         let (offsets, bytes) = (write_list(&packed.offsets), long_bytes(packed.len));
@@ -110,12 +112,18 @@ fn planes(scaled: &Scaled, arguments: &Arguments, limits: &DeviceLimits, output:
     Ok(verdict)
 }
 
-fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
-    let answer = Answer::of(layout, arguments, limits).map_err(refused(layout))?;
+fn one_plane(
+    plane: &Plane,
+    text: &str,
+    arguments: &Arguments,
+    limits: &DeviceLimits,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let answer = Answer::of(plane, arguments, limits).map_err(refused(text))?;
     if output.is_json() {
-        output.line(answer.object(layout))?;
+        output.line(answer.object(text))?;
     } else {
-        output.line(layout)?;
+        output.line(text)?;
         for line in answer.lines() {
             output.sentence(format_args!("  {line}"))?;
         }
@@ -153,30 +161,21 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(layout: &str, arguments: &Arguments, limits: &DeviceLimits) -> Result<Answer, Error> {
-        let layout: Notated = layout.parse().or_else(|error| match layout.parse::<NamedLayout>() {
-            // A repacked tensor takes as many bytes as its blocks, which are what is bound.
-            Ok(named) if named.group.is_some() => match named.blocks() {
-                Some(blocks) => Ok(blocks.clone().into()),
-                None => Err(error),
-            },
-            _ => Err(error),
-        })?;
-        let (desc, remark) = bound_as(layout.layout())?;
-        let alignment = layout.alignment();
-        let desc = match u32::try_from(alignment) {
-            Ok(alignment) if alignment > 1 => desc.with_base_offset_alignment(alignment)?,
-            _ => desc,
-        };
-        let map = layout.to_index_map()?;
-        let (data_type, bits) = (map.data_type(), map.element_bits());
+    fn of(plane: &Plane, arguments: &Arguments, limits: &DeviceLimits) -> Result<Answer, Error> {
+        let Bound { desc, remark, .. } = plane.bound()?;
+        // A plane that is bound has a part.
+        let map = plane.parts().first().map(|part| &part.map);
+        let (data_type, bits) = map.map_or((desc.data_type(), 0), |map| (map.data_type(), map.element_bits()));
         let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {
             true => format!("each {data_type} in {}, packed, the first in the low bits", counted(bits, "bit")),
             false => {
                 format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits())
             }
         });
-        let min_size = min_size_in_bytes(&map)?;
+        let min_size = match plane.parts() {
+            [part] => min_size_in_bytes(&part.map)?,
+            _ => desc.min_size_in_bytes(),
+        };
         let role = match arguments.role {
             RoleName::Input => Role::Input,
             RoleName::Output => Role::Output,
@@ -185,8 +184,8 @@ impl Answer {
         // limits get the layout instead of the bytes.
         let is_bytes = desc.data_type() != data_type;
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
-        let remark = layout.blocks().map_or(remark, |_| Some("bound as the bytes of its blocks"));
-        let described: &dyn ToIndexMap = if wide || layout.blocks().is_some() { &layout } else { &desc };
+        let described: &dyn ToIndexMap =
+            if plane.whole().is_ok() && (wide || plane.blocks().is_some()) { plane } else { &desc };
         let description = validate_description(described, limits);
         let unplaced = validate(described, &UploadBuffer::new(u64::MAX, arguments.offset, role), limits);
         let needed = needed_buffer(unplaced.as_ref().unwrap_or_else(|errors| &errors.report), limits.min_binding);
@@ -196,7 +195,7 @@ impl Answer {
             Ok(report) => (report, Vec::new()),
             Err(errors) => (*errors.report.clone(), errors.to_vec()),
         };
-        errors.extend(arguments.fingerprint.and_then(|tag| layout.expect_fingerprint(tag).err()));
+        errors.extend(arguments.fingerprint.and_then(|tag| plane.expect_fingerprint(tag).err()));
         // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
         // wrong.
         let suggestion = suggest(described, limits).ok().flatten().filter(|_| description.is_err());
@@ -348,29 +347,4 @@ impl fmt::Display for Wide {
 fn needed_buffer(report: &UploadReport, min_binding: u64) -> Option<u64> {
     let end = report.bound.end.max(report.bound.start.saturating_add(min_binding));
     Some(end).filter(|&end| end < u64::MAX)
-}
-
-/// Returns the strided tensor that a layout is bound as. If this is not the layout itself, a remark says what
-/// is bound instead.
-pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
-    match lower(layout)? {
-        Lowering::Strided(desc) => Ok((desc, None)),
-        Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
-        Lowering::IndexMap { map, .. } => {
-            Ok((flat(&map)?, Some("bound as one row of elements, because no strides describe it")))
-        }
-        _ => Err(Error::not_expressible("strided descriptor", "its lowering is unknown")),
-    }
-}
-
-fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
-    let data_type = match map.element_bits() {
-        bits if bits == map.data_type().bits() => map.data_type(),
-        8 => DataType::U8,
-        16 => DataType::U16,
-        32 => DataType::U32,
-        64 => DataType::U64,
-        bits => return Err(Error::unsupported_bits(bits, "8, 16, 32 and 64")),
-    };
-    BufferTensorDesc::packed(data_type, &[map.physical_elements()])
 }

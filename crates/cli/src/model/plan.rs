@@ -13,9 +13,9 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
+use tensor_layout_text::layout::bound_as;
 use tensor_layout_text::named::NamedLayout;
 
-use crate::check::bound_as;
 use crate::output::Stop;
 use crate::pieces::Pieces;
 use crate::rule::Rule;
@@ -117,7 +117,7 @@ impl<'m> Plan<'m> {
         };
         let map = layout.to_index_map()?;
         let lowering = lower(layout.layout())?;
-        let (desc, _) = bound_as(layout.layout())?;
+        let desc = bound_as(layout.layout())?.desc;
         let buffer = UploadBuffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
         let described: &dyn ToIndexMap = if layout.blocks().is_some() { &layout } else { &desc };
         let limit_errors = validate(described, &buffer, limits).err().map(|errors| errors.to_vec());

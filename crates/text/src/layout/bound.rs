@@ -1,7 +1,7 @@
 //! `Bound`: the strided tensor that an upload binds.
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::{BufferTensorDesc, DataType, Error};
+use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error};
 
 use super::Plane;
 
@@ -34,26 +34,25 @@ impl Plane {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn bound(&self) -> Result<Bound, Error> {
-        let (desc, remark) = match (self.any(), self.parts.as_slice()) {
-            (Some(layout), _) => match lower(layout)? {
-                Lowering::Strided(desc) if self.blocks.is_some() => (desc, Some("bound as the bytes of its blocks")),
-                Lowering::Strided(desc) if self.reversed.is_empty() => (desc, None),
-                Lowering::Strided(desc) => (desc, Some("bound from its lowest address on")),
-                Lowering::Split(split) => (split.desc, Some("bound as the padded tensor of higher rank")),
-                Lowering::IndexMap { map, .. } => (
-                    row(map.data_type(), map.element_bits(), map.physical_elements())?,
-                    Some("bound as one row of elements, because no strides describe it"),
-                ),
-                _ => return Err(Error::not_expressible("strided descriptor", "its lowering is unknown")),
-            },
+        let mut bound = match (self.any(), self.parts.as_slice()) {
+            (Some(layout), _) => bound_as(layout)?,
             (None, [first, ..]) => {
                 let elements = self.parts.iter().map(|part| part.map.physical_elements()).max().unwrap_or(0);
                 let desc = row(first.map.data_type(), first.map.element_bits(), elements)?;
-                (desc, Some("bound as one row of elements, because it lies in several parts"))
+                Bound { desc, remark: Some("bound as one row of elements, because it lies in several parts") }
             }
-            (None, []) => return Err(self.why_without_map()),
+            (None, []) => match &self.blocks {
+                Some(blocks) => bound_as(&blocks.bytes().into())?,
+                None => return Err(self.why_without_map()),
+            },
         };
-        Ok(Bound { desc: self.aligned(desc)?, remark })
+        bound.desc = self.aligned(bound.desc)?;
+        if self.blocks.is_some() {
+            bound.remark = Some("bound as the bytes of its blocks");
+        } else if !self.reversed.is_empty() {
+            bound.remark = bound.remark.or(Some("bound from its lowest address on"));
+        }
+        Ok(bound)
     }
 
     fn aligned(&self, desc: BufferTensorDesc) -> Result<BufferTensorDesc, Error> {
@@ -62,6 +61,24 @@ impl Plane {
             _ => Ok(desc),
         }
     }
+}
+
+/// Returns the strided tensor that a layout of the crate's own types is bound as; see [`Plane::bound`].
+///
+/// # Errors
+///
+/// The errors of [`lower`], and `unsupported_bits` for elements of a width that no descriptor has.
+pub fn bound_as(layout: &AnyLayout) -> Result<Bound, Error> {
+    let (desc, remark) = match lower(layout)? {
+        Lowering::Strided(desc) => (desc, None),
+        Lowering::Split(split) => (split.desc, Some("bound as the padded tensor of higher rank")),
+        Lowering::IndexMap { map, .. } => (
+            row(map.data_type(), map.element_bits(), map.physical_elements())?,
+            Some("bound as one row of elements, because no strides describe it"),
+        ),
+        _ => return Err(Error::not_expressible("strided descriptor", "its lowering is unknown")),
+    };
+    Ok(Bound { desc, remark })
 }
 
 fn row(data_type: DataType, element_bits: u32, elements: u64) -> Result<BufferTensorDesc, Error> {

@@ -17,6 +17,7 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod bound;
+mod packed;
 mod parts;
 mod places;
 mod read;
@@ -36,7 +37,7 @@ use crate::kv::KvCache;
 use crate::named::NamedLayout;
 use crate::notation::{Notated, Notation};
 
-pub use bound::Bound;
+pub use bound::{Bound, bound_as};
 pub use parts::Part;
 pub use places::Place;
 pub use same::Difference;
@@ -80,6 +81,8 @@ pub struct Plane {
     reversed: Vec<usize>,
     role: Role,
     rule: StorageRule,
+    /// The name of the records that hold this plane and others, `ggml.q8_0x4` of `ggml.q8_0x4.qs`.
+    records: Option<String>,
     written: Written,
 }
 
@@ -147,7 +150,7 @@ impl Default for Plane {
     fn default() -> Plane {
         let (sizes, parts, blocks, reversed) = (Vec::new(), SmallVec::new(), None, Vec::new());
         let (role, rule, written) = (Role::Values, StorageRule::NONE, Written::Parts(String::new()));
-        Plane { sizes, parts, blocks, reversed, role, rule, written }
+        Plane { sizes, parts, blocks, reversed, role, rule, records: None, written }
     }
 }
 
@@ -231,7 +234,10 @@ impl Plane {
         match &self.written {
             Written::One { layout: AnyLayout::Tiled(shape), .. } => shape.physical_size_in_bytes(),
             Written::One { layout, .. } => Ok(layout.to_index_map()?.physical_size_in_bytes()),
-            _ => Ok(self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0)),
+            _ => {
+                let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.bytes().exact_size_in_bytes());
+                Ok(self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(blocks))
+            }
         }
     }
 }
@@ -279,7 +285,8 @@ impl TryFrom<NamedLayout> for Layout {
     type Error = Error;
 
     fn try_from(named: NamedLayout) -> Result<Layout, Error> {
-        if named.has_map() || named.group.is_some() {
+        // The bytes of a repacked tensor are as many as those of its blocks, which is what is bound.
+        if named.has_map() || named.group.is_some() && named.blocks().is_none() {
             return Notated::try_from(named).map(Layout::from);
         }
         let (sizes, text, blocks) = (named.logical_sizes().to_vec(), named.to_string(), named.blocks().cloned());

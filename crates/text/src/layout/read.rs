@@ -57,8 +57,15 @@ impl Plane {
         let text = Some(text).filter(|_| reversed.is_empty());
         let plane = Plane::one(read.into(), notation, text);
         let sizes = blocks.as_ref().map_or_else(|| plane.sizes.clone(), |blocks| blocks.sizes().to_vec());
-        Plane { sizes, reversed, rule, blocks, ..plane }
+        let records = (notation == Notation::Named).then(|| records(&plane.to_string())).flatten();
+        Plane { sizes, reversed, rule, blocks, records, ..plane }
     }
+}
+
+/// Returns the name of the records of a named layout: `ggml.q8_0x4` of `ggml.q8_0x4.qs<8>:s8[4,64]`.
+fn records(text: &str) -> Option<String> {
+    let (records, _) = text.split(':').next()?.rsplit_once('.')?;
+    records.contains('.').then(|| records.to_owned())
 }
 
 /// Reads `f4e2m1fn[128,320] with f8e8m0fnu per 32`. `per` says how many values of the last axis have one

@@ -78,7 +78,11 @@ impl Plane {
         let none = || Error::not_expressible("single index map", "it is a value without elements");
         match &self.written {
             Written::One { layout, .. } => layout.to_index_map().err().unwrap_or_else(none),
-            _ => none(),
+            Written::Parts(text) => {
+                let reason = format!("{text} stores the bits of blocks in groups of rows, so no element has one place");
+                Error::not_expressible("single index map", reason)
+            }
+            Written::Shape(_) => none(),
         }
     }
 
