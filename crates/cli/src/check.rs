@@ -184,8 +184,11 @@ impl Answer {
         // limits get the layout instead of the bytes.
         let is_bytes = desc.data_type() != data_type;
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
-        let described: &dyn ToIndexMap =
-            if plane.whole().is_ok() && (wide || plane.blocks().is_some()) { plane } else { &desc };
+        let described: &dyn ToIndexMap = match plane.blocks() {
+            Some(blocks) => blocks,
+            None if wide && plane.whole().is_ok() => plane,
+            None => &desc,
+        };
         let description = validate_description(described, limits);
         let unplaced = validate(described, &UploadBuffer::new(u64::MAX, arguments.offset, role), limits);
         let needed = needed_buffer(unplaced.as_ref().unwrap_or_else(|errors| &errors.report), limits.min_binding);

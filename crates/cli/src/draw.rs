@@ -69,7 +69,7 @@ fn draw(text: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdic
 /// Draws every plane of a layout: the values first, then their scales, or the elements of a tuple.
 fn pictures(layout: &Layout, at: Option<&str>) -> Result<Vec<Picture>, Error> {
     let at = at.map(|at| read_list(at, "an index")).transpose()?;
-    let planes = layout.planes().iter().filter(|plane| plane.any().is_some() || !plane.parts().is_empty());
+    let planes = layout.planes().iter().filter(|plane| plane.has_elements());
     let picture = |plane: &Plane| match &at {
         Some(index) => Picture::around(plane, &plane.to_string(), &plane.index_of_value(index)),
         None => Picture::corner(plane, &plane.to_string()),

@@ -213,6 +213,12 @@ impl Plane {
         self.rule.alignment
     }
 
+    /// Whether the plane has elements: a token, an opaque value and an array without a size have none.
+    #[must_use]
+    pub fn has_elements(&self) -> bool {
+        !matches!(self.written, Written::Shape(_))
+    }
+
     /// The name of the type of an element, or of the block type. Empty for a value without elements.
     #[must_use]
     pub fn type_name(&self) -> String {
