@@ -16,8 +16,8 @@ mod reach;
 #[cfg(feature = "software")]
 mod twins;
 
-/// The cases of a test. STRIDED_COPY_CASES says how many there are, or `sample`: small ones alone, and a few of
-/// each kind, for an interpreter such as Miri.
+/// The cases of a test. STRIDED_COPY_CASES says how many there are, or `sample`: small ones alone, and a few
+/// of each kind, for an interpreter such as Miri.
 #[cfg_attr(not(feature = "software"), allow(dead_code, reason = "plain loops have few cases"))]
 struct Cases {
     count: u64,
