@@ -4,6 +4,7 @@
 //!
 //! The context, the stream and the memory belong to the caller. Only [`read_back`] synchronises.
 #![doc = include_str!("../README.md")]
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod device;
 mod error;

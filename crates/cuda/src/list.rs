@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, sys};
-use tensor_layout::checked::narrow;
+use tensor_layout::checked::{OFFSET, add, count, narrow};
 use tensor_layout_transfers::{Loop, Transfer, Transfers};
 
 use crate::error::Error;
@@ -35,7 +35,7 @@ pub fn execute<T, S: Memory<T>, D: MemoryMut<T>>(
     source: &S,
     destination: &mut D,
 ) -> Result<(), Error> {
-    let bytes = |length: usize| (length as u64).saturating_mul(size_of::<T>() as u64);
+    let bytes = |length: usize| count(length).saturating_mul(count(size_of::<T>()));
     let (reads, writes) = list.reach();
     for (what, bytes, needed) in
         [("the source", bytes(source.len()), reads), ("the destination", bytes(destination.len()), writes)]
@@ -50,9 +50,10 @@ pub fn execute<T, S: Memory<T>, D: MemoryMut<T>>(
     for transfer in list.iter() {
         let copy = rows(&transfer, from, to)?;
         #[expect(unsafe_code, reason = "device memory has no lifetime that a compiler could check")]
-        // SAFETY: `reach` is the end of the last run on either side, and both memories are at least as long,
-        // so all rows are inside. The source is borrowed and the destination is borrowed exclusively until
-        // all copies are on the stream, after which cudarc orders the uses on other streams.
+        // SAFETY: `reach` is the end of the last run on either side, without wrapping, and both memories are
+        // at least as long, so all rows are inside. Their types are cudarc's (`Memory`), which do not lie
+        // about a pointer or a length. The source is borrowed and the destination is borrowed exclusively
+        // until all copies are on the stream, after which cudarc orders the uses on other streams.
         unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result()?;
     }
     Ok(())
@@ -67,7 +68,7 @@ fn rows(transfer: &Transfer<'_>, from: u64, to: u64) -> Result<sys::CUDA_MEMCPY2
     let step = match loops {
         [] => once,
         [step] => *step,
-        _ => return Err(refused("the number of loops of a transfer", loops.len() as u64, 0, 1)),
+        _ => return Err(refused("the number of loops of a transfer", count(loops.len()), 0, 1)),
     };
     let pitch = |stride: i64| match u64::try_from(stride) {
         Ok(stride) if stride >= bytes => Ok(narrow(stride, "a pitch")?),
@@ -78,14 +79,14 @@ fn rows(transfer: &Transfer<'_>, from: u64, to: u64) -> Result<sys::CUDA_MEMCPY2
         srcY: 0,
         srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
         srcHost: std::ptr::null(),
-        srcDevice: from + source,
+        srcDevice: add(from, source, OFFSET)?,
         srcArray: std::ptr::null_mut(),
         srcPitch: pitch(step.source_stride)?,
         dstXInBytes: 0,
         dstY: 0,
         dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
         dstHost: std::ptr::null_mut(),
-        dstDevice: to + destination,
+        dstDevice: add(to, destination, OFFSET)?,
         dstArray: std::ptr::null_mut(),
         dstPitch: pitch(step.destination_stride)?,
         WidthInBytes: narrow(bytes, "a row")?,

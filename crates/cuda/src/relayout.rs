@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig, PushKernelArg, sys};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
+use tensor_layout::checked::{Exact, OFFSET, add, count};
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{BoundBuffer, Pass, PipelineKey, Profile, Program, ProgramOptions, Sizes};
 
@@ -146,10 +147,10 @@ impl CudaRelayout {
         source: &S,
         destination: &mut D,
     ) -> Result<(), Error> {
-        let bytes = |length: usize| (length as u64).saturating_mul(size_of::<T>() as u64);
+        let bytes = |length: usize| count(length).saturating_mul(count(size_of::<T>()));
         for (what, bytes, needed) in [
-            ("the source", bytes(source.len()), self.source_size_in_bytes() as u64),
-            ("the destination", bytes(destination.len()), self.destination_size_in_bytes() as u64),
+            ("the source", bytes(source.len()), count(self.source_size_in_bytes())),
+            ("the destination", bytes(destination.len()), count(self.destination_size_in_bytes())),
         ] {
             if bytes < needed {
                 return Err(Error::TooShort { what, bytes, needed });
@@ -212,12 +213,15 @@ impl CudaRelayout {
             }
             // The start of a window is counted from the multiple of 16 bytes at or below the tensor, and is a
             // multiple of 16 bytes itself.
-            let pointers = pass.bindings().into_iter().filter_map(|window| match window.buffer {
-                BoundBuffer::Source => Some(source - source_offset + window.bytes.start),
-                BoundBuffer::Destination => Some(destination - destination_offset + window.bytes.start),
-                _ => None,
-            });
-            let pointers: Vec<u64> = pointers.collect();
+            let mut pointers: Vec<u64> = Vec::new();
+            for window in pass.bindings() {
+                let start = match window.buffer {
+                    BoundBuffer::Source => source.minus(source_offset),
+                    BoundBuffer::Destination => destination.minus(destination_offset),
+                    _ => continue,
+                };
+                pointers.push(add(start, window.bytes.start, OFFSET)?);
+            }
             let mut launch = stream.launch_builder(&function);
             for pointer in &pointers {
                 launch.arg(pointer);

@@ -1,6 +1,6 @@
 //! The nests of a planned copy: its boxes in bytes, and one nest for each entry of a table.
 
-use tensor_layout::checked::{BYTES, count, mul, narrow, next_index};
+use tensor_layout::checked::{BYTES, Exact, OFFSET, add, count, mul, narrow, next_index};
 use tensor_layout::plan::{CopyBox, Loop as ElementLoop};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, IndexMap};
@@ -24,6 +24,7 @@ pub(crate) fn nests(plan: &Relayout, width: u64, nests: &mut Vec<Nest>) -> Resul
 }
 
 pub(crate) fn push(nest: Nest, nests: &mut Vec<Nest>) -> Result<(), Error> {
+    nest.check()?;
     nests.push(nest);
     join_last(nests);
     if nests.len() > NEST_LIMIT { Err(Error::undecided(QUESTION, count(NEST_LIMIT))) } else { Ok(()) }
@@ -53,11 +54,11 @@ fn from_box(part: &CopyBox, width: u64, work: &mut u64, nests: &mut Vec<Nest>) -
         let (mut source, mut destination) = (part.source, part.destination);
         for (entries, &place) in tables.iter().zip(&index) {
             let entry = entries.get(place).copied().unwrap_or_default();
-            (source, destination) = (source + entry.0, destination + entry.1);
+            (source, destination) = (add(source, entry.0, OFFSET)?, add(destination, entry.1, OFFSET)?);
         }
         let (source, destination) = (mul(source, width, BYTES)?, mul(destination, width, BYTES)?);
         push(Nest { source, destination, loops: loops.clone() }, nests)?;
-        *work += 1;
+        *work = work.plus(1);
         if *work > ENTRY_LIMIT {
             return Err(Error::undecided(QUESTION, ENTRY_LIMIT));
         }
@@ -78,7 +79,7 @@ fn by_index(plan: &Relayout, width: u64, nests: &mut Vec<Nest>) -> Result<(), Er
         let mut mirrored = index.clone();
         for &axis in plan.reversed_axes() {
             if let (Some(slot), Some(size)) = (mirrored.get_mut(axis), sizes.get(axis)) {
-                *slot = size - 1 - *slot;
+                *slot = size.minus(1).minus(*slot);
             }
         }
         let (from, to) =

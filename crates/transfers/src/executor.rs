@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use tensor_layout::Error;
-use tensor_layout::checked::gcd;
+use tensor_layout::checked::{Exact, gcd};
 use tensor_layout::plan::Code;
 use tensor_layout::upload::read_size;
 
@@ -128,8 +128,8 @@ impl Executor {
             return Err(Error::out_of_limits("the multiple of an offset or a run", 0, 1, u64::MAX));
         }
         let [offset, run] = multiples;
-        let multiple = (offset / gcd(offset, run)).saturating_mul(run);
-        match self.max_run - self.max_run % multiple {
+        let multiple = offset.divided_by(gcd(offset, run)).saturating_mul(run);
+        match self.max_run.minus(self.max_run.modulo(multiple)) {
             0 => Err(Error::out_of_limits("the longest run", self.max_run, multiple, u64::MAX)),
             piece => Ok(piece),
         }

@@ -1,5 +1,6 @@
 //! The axis at fault where an executor refuses a transfer.
 
+use tensor_layout::checked::Exact;
 use tensor_layout::plan::Code;
 use tensor_layout::{Error, IndexMap, Relayout};
 
@@ -22,7 +23,7 @@ impl<'a> Fault<'a> {
             return Err(Code::ElementBitsMismatch.by(bits.into(), other.into()));
         }
         let byte = if bits.is_multiple_of(8) { 1 } else { 8 };
-        Ok(Fault { width: u64::from(bits) * byte / 8, byte, sides })
+        Ok(Fault { width: u64::from(bits).times(byte).divided_by(8), byte, sides })
     }
 
     /// Refuses a transfer whose offset on one side (0 or 1) is no multiple of `limit` bytes.
@@ -33,31 +34,31 @@ impl<'a> Fault<'a> {
             return self.in_bits(Code::RunInsideByte, axis, run, limit);
         }
         let what = if side == 0 { "source" } else { "destination" };
-        Error::transfer_unaligned(axis, at / self.byte, limit, what)
+        Error::transfer_unaligned(axis, at.divided_by(self.byte), limit, what)
     }
 
     /// Refuses a run from `at` in the destination whose length is no multiple of `limit` bytes.
     pub(crate) fn run(&self, at: u64, run: u64, limit: u64) -> Error {
         // A run of one element ends along the axis that the next one is on.
-        let last = if run > self.width { at + run - self.width } else { at + run };
+        let last = if run > self.width { at.plus(run).minus(self.width) } else { at.plus(run) };
         let code = if run.is_multiple_of(self.byte) { Code::RunUnaligned } else { Code::RunInsideByte };
         self.in_bits(code, self.axis(at, last), run, limit)
     }
 
     /// Refuses a number of transfers above `limit`. One of them is the run from `at` in the destination.
     pub(crate) fn count(&self, at: u64, run: u64, count: u64, limit: u64) -> Error {
-        Code::TransferLimit.at(self.axis(at, at + run), count, limit)
+        Code::TransferLimit.at(self.axis(at, at.plus(run)), count, limit)
     }
 
     fn in_bits(&self, code: Code, axis: usize, run: u64, limit: u64) -> Error {
-        let bits = self.width * 8 / self.byte;
-        Error::in_bits(code, axis, run / self.width, limit, u32::try_from(bits).unwrap_or(u32::MAX))
+        let bits = self.width.times(8).divided_by(self.byte);
+        Error::in_bits(code, axis, run.divided_by(self.width), limit, u32::try_from(bits).unwrap_or(u32::MAX))
     }
 
     /// The index of the element at this offset of a side, or nothing if no element is there.
     fn index(&self, side: usize, at: u64) -> Vec<u64> {
         let maps = self.sides.iter().filter_map(|maps| maps.get(side));
-        maps.filter_map(|map| map.inverse(at / self.width).ok().flatten()).next().unwrap_or_default()
+        maps.filter_map(|map| map.inverse(at.divided_by(self.width)).ok().flatten()).next().unwrap_or_default()
     }
 
     /// The first axis on which the elements at two offsets of the destination differ, or else the last axis.

@@ -36,18 +36,21 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![deny(clippy::indexing_slicing, clippy::as_conversions)]
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod boxes;
 mod executor;
 mod fault;
+mod givers;
 mod list;
 mod nest;
 mod ranges;
+mod reshard;
 mod run;
 mod shards;
 
 pub use executor::Executor;
 pub use list::{Summary, Transfer, Transfers, transfers};
 pub use nest::{Loop, NEST_LIMIT};
-pub use shards::{Pair, Sharded, Shards, reshard};
+pub use reshard::{Pair, reshard};
+pub use shards::{BOX_LIMIT, Sharded, Shards};

@@ -1,13 +1,13 @@
 //! `Transfers`: the list of transfers of a copy.
 
-use tensor_layout::checked::{BYTES, add, mul};
+use tensor_layout::checked::{BYTES, Exact, add, mul};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, ToIndexMap};
 
 use super::boxes::{nests, push};
 use super::executor::Executor;
 use super::fault::Fault;
-use super::nest::{Loop, Nest};
+use super::nest::{Loop, Nest, count};
 use super::ranges::{Ranges, Run, Starts, in_order, is_even};
 
 /// One entry of a list: a contiguous run of bytes, repeated by loops.
@@ -116,6 +116,8 @@ impl Transfers {
 
     fn arranged(nests: Vec<Nest>, executor: &Executor, fault: &Fault<'_>) -> Result<Transfers, Error> {
         let piece = mul(executor.piece()?, fault.byte, BYTES).unwrap_or(u64::MAX);
+        // Every sum of lengths in this list fits 64 bits.
+        nests.iter().try_fold(0, |sum, nest| add(sum, nest.check()?, BYTES))?;
         let mut list = if executor.loops == Some(0) {
             let nests = in_order(nests).into_iter().map(|nest| Listed { outside: nest.outer().len(), nest });
             Transfers { nests: nests.collect(), ranges: Some((piece, fault.byte)) }
@@ -187,9 +189,9 @@ impl Transfers {
     pub fn iter(&self) -> impl Iterator<Item = Transfer<'_>> {
         let ranges = self.ranges.iter().flat_map(|&(piece, byte)| {
             Ranges::new(self.nests(), piece).map(move |(source, destination, run)| Transfer {
-                source: source / byte,
-                destination: destination / byte,
-                bytes: run / byte,
+                source: source.divided_by(byte),
+                destination: destination.divided_by(byte),
+                bytes: run.divided_by(byte),
                 loops: &[],
             })
         });
@@ -236,15 +238,17 @@ impl Transfers {
         let mut runs = Vec::with_capacity(self.nests.len());
         match self.ranges {
             Some((piece, byte)) => match self.nests.as_slice() {
-                [Listed { nest, .. }] if is_even(nest, piece) => runs.push((nest.runs(), 1, nest.run() / byte)),
+                [Listed { nest, .. }] if is_even(nest, piece) => {
+                    runs.push((nest.runs(), 1, nest.run().divided_by(byte)))
+                }
                 _ => {
-                    let visit = |sum: Summary, run: Run| sum.with((1, 1, run.2 / byte));
+                    let visit = |sum: Summary, run: Run| sum.with((1, 1, run.2.divided_by(byte)));
                     return Ranges::new(self.nests(), piece).fold(Summary::default(), visit);
                 }
             },
             None => runs.extend(self.nests.iter().map(|Listed { nest, outside }| {
-                let transfers = nest.outer().iter().take(*outside).map(|step| step.count).product();
-                (transfers, nest.runs() / transfers, nest.run())
+                let (outside, inside) = nest.outer().split_at_checked(*outside).unwrap_or_default();
+                (count(outside), count(inside), nest.run())
             })),
         }
         runs.into_iter().fold(Summary::default(), Summary::with)
@@ -255,8 +259,8 @@ impl Summary {
     /// Adds transfers of some runs each.
     fn with(self, (transfers, runs, bytes): (u64, u64, u64)) -> Summary {
         Summary {
-            bytes: self.bytes + transfers * runs * bytes,
-            count: self.count + transfers,
+            bytes: self.bytes.plus(transfers.times(runs).times(bytes)),
+            count: self.count.plus(transfers),
             shortest_bytes: if self.count == 0 { bytes } else { self.shortest_bytes.min(bytes) },
             longest_bytes: self.longest_bytes.max(bytes),
         }
@@ -266,12 +270,12 @@ impl Summary {
 impl Listed {
     /// Puts the loops with the most steps inside, as many as the executor takes.
     fn new(mut nest: Nest, executor: &Executor) -> Listed {
-        let run = nest.run().cast_signed();
+        let run = i64::try_from(nest.run()).unwrap_or(i64::MAX);
         let fits = |step: &Loop| !executor.pitched || (step.source_stride >= run && step.destination_stride >= run);
         let mut most: Vec<Loop> = nest.outer().iter().copied().filter(fits).collect();
         most.sort_by_key(|step| std::cmp::Reverse(step.count));
         most.truncate(executor.loops.unwrap_or(usize::MAX));
-        let outside = nest.outer().len() - most.len();
+        let outside = nest.outer().len().minus(most.len());
         // The run stays last, and the others keep their order outside and inside.
         let run = nest.loops.pop();
         nest.loops.sort_by_key(|step| most.contains(step));
@@ -282,14 +286,14 @@ impl Listed {
 
 /// Returns a nest with its runs cut to at most `piece` units: the whole pieces, and the rest.
 fn cut(nest: Nest, piece: u64) -> impl Iterator<Item = Nest> {
-    let (whole, rest) = (nest.run() / piece, nest.run() % piece);
+    let (whole, rest) = (nest.run().divided_by(piece), nest.run().modulo(piece));
     let part = move |(pieces, length): (u64, u64)| {
-        let before = if length == piece { 0 } else { whole * piece };
+        let before = if length == piece { 0 } else { whole.times(piece) };
         let stride = piece.cast_signed();
         let mut loops = nest.outer().to_vec();
         loops.extend((pieces > 1).then(|| Loop::of(pieces, stride, stride)));
         loops.push(Loop::of(length, 1, 1));
-        let (source, destination) = (nest.source.wrapping_add(before), nest.destination.wrapping_add(before));
+        let (source, destination) = (nest.source.plus(before), nest.destination.plus(before));
         Nest { source, destination, loops }
     };
     [(whole, piece), (1, rest)].into_iter().filter(|&(pieces, length)| pieces > 0 && length > 0).map(part)

@@ -5,6 +5,9 @@
 //! `B` *continues* `A` along a loop if it begins where the next step of the loop would, and has the same
 //! other loops. Two equal nests at a distance become a loop of two steps, which a third one continues.
 
+use tensor_layout::Error;
+use tensor_layout::checked::{BYTES, Exact};
+
 /// One loop of a transfer, which takes the same steps on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Loop {
@@ -25,6 +28,9 @@ pub const NEST_LIMIT: usize = 1 << 15;
 ///
 /// The last loop is the run, with a stride of 1 on both sides. No loop but the run has a count of 1, and no
 /// two loops form one loop on both sides.
+///
+/// [`check`](Self::check) holds for every nest of a list: each of its offsets fits 64 bits. So the arithmetic
+/// on the offsets of its iterations is exact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nest {
     pub(crate) source: u64,
@@ -37,10 +43,16 @@ impl Loop {
         Loop { count, source_stride, destination_stride }
     }
 
-    /// The distance that all steps of the loop go together.
-    pub(crate) fn whole(&self) -> (i64, i64) {
-        let count = self.count.cast_signed();
-        (count.wrapping_mul(self.source_stride), count.wrapping_mul(self.destination_stride))
+    /// The distance that all steps of the loop go together. `None` if it does not fit 64 bits.
+    fn whole(&self) -> Option<(i64, i64)> {
+        let count = i64::try_from(self.count).ok()?;
+        Some((count.checked_mul(self.source_stride)?, count.checked_mul(self.destination_stride)?))
+    }
+
+    /// The distance from the first step to the last one.
+    pub(crate) fn last(&self) -> (i128, i128) {
+        let last = i128::from(self.count.saturating_sub(1));
+        (last.times(self.source_stride.into()), last.times(self.destination_stride.into()))
     }
 
     pub(crate) fn strides(&self) -> (i64, i64) {
@@ -59,7 +71,7 @@ impl Nest {
             loops.remove(inner);
         }
         // Where an element is one byte, another loop may have the stride of the run in the destination.
-        loops.sort_unstable_by_key(|step| (step.strides() == (1, 1), -step.destination_stride));
+        loops.sort_unstable_by_key(|step| (step.strides() == (1, 1), std::cmp::Reverse(step.destination_stride)));
         Nest { source, destination, loops }
     }
 
@@ -73,54 +85,84 @@ impl Nest {
         self.loops.split_last().map_or(&[], |(_, outer)| outer)
     }
 
+    /// The ends of the last runs on both sides. `None` if an offset of a run is below 0, or does not fit 64
+    /// bits.
+    fn checked_reach(&self) -> Option<(u64, u64)> {
+        let end = |start: u64, stride: fn(&Loop) -> i64| {
+            let (mut least, mut most) = (start, start.checked_add(self.run())?);
+            for step in self.outer() {
+                let last = step.count.checked_sub(1)?.checked_mul(stride(step).unsigned_abs())?;
+                if stride(step) < 0 {
+                    least = least.checked_sub(last)?;
+                } else {
+                    most = most.checked_add(last)?;
+                }
+            }
+            Some(most)
+        };
+        Some((end(self.source, |step| step.source_stride)?, end(self.destination, |step| step.destination_stride)?))
+    }
+
     /// The ends of the last runs on both sides.
     pub(crate) fn reach(&self) -> (u64, u64) {
-        let end = |start: u64, stride: fn(&Loop) -> i64| {
-            let ahead = self.outer().iter().filter(|step| stride(step) > 0);
-            let ahead = ahead.map(|step| (step.count - 1) * stride(step).unsigned_abs());
-            start + ahead.sum::<u64>() + self.run()
-        };
-        (end(self.source, |step| step.source_stride), end(self.destination, |step| step.destination_stride))
+        self.checked_reach().unwrap_or_else(|| unreachable!("a list checks its nests"))
+    }
+
+    /// Returns the length of all runs together.
+    ///
+    /// # Errors
+    ///
+    /// `overflow` if that length or an offset of a run does not fit 64 bits, or an offset is below 0.
+    pub(crate) fn check(&self) -> Result<u64, Error> {
+        let bytes = || self.loops.iter().try_fold(1, |product: u64, step| product.checked_mul(step.count));
+        self.checked_reach().and_then(|_| bytes()).ok_or_else(|| Error::overflow(BYTES, 64))
     }
 
     pub(crate) fn runs(&self) -> u64 {
-        self.outer().iter().map(|step| step.count).product()
+        count(self.outer())
     }
 
     /// Turns units into bytes, which all offsets, strides and runs are multiples of.
     pub(crate) fn divide(&mut self, byte: u64) {
-        (self.source, self.destination) = (self.source / byte, self.destination / byte);
+        (self.source, self.destination) = (self.source.divided_by(byte), self.destination.divided_by(byte));
         let signed = byte.cast_signed();
         let Some((run, outer)) = self.loops.split_last_mut() else { return };
-        run.count /= byte;
+        run.count = run.count.divided_by(byte);
         for step in outer {
-            *step = Loop::of(step.count, step.source_stride / signed, step.destination_stride / signed);
+            let strides = (step.source_stride.divided_by(signed), step.destination_stride.divided_by(signed));
+            *step = Loop::of(step.count, strides.0, strides.1);
         }
     }
 }
 
+/// How often the body of some loops of a nest runs.
+pub(crate) fn count(loops: &[Loop]) -> u64 {
+    loops.iter().fold(1, |count, step| count.times(step.count))
+}
+
 /// Returns the places of two loops that form one loop, and its count.
 fn merging(loops: &[Loop]) -> Option<(usize, usize, u64)> {
-    let inner = |outer: &Loop| loops.iter().position(|inner| inner != outer && inner.whole() == outer.strides());
+    let inner = |outer: &Loop| loops.iter().position(|inner| inner != outer && inner.whole() == Some(outer.strides()));
     loops.iter().enumerate().find_map(|(place, outer)| {
         let inner = inner(outer)?;
-        Some((place, inner, outer.count * loops.get(inner)?.count))
+        Some((place, inner, outer.count.checked_mul(loops.get(inner)?.count)?))
     })
 }
 
 /// Joins the last nest of a list with the one before it, as often as possible.
 pub(crate) fn join_last(nests: &mut Vec<Nest>) {
     while let [.., first, second] = nests.as_slice() {
-        let Some(joined) = continued(first, second).or_else(|| repeated(first, second)) else { return };
-        nests.truncate(nests.len() - 2);
+        let joined = continued(first, second).or_else(|| repeated(first, second));
+        let Some(joined) = joined.filter(|joined| joined.check().is_ok()) else { return };
+        nests.truncate(nests.len().saturating_sub(2));
         nests.push(joined);
     }
 }
 
 /// Returns `first` and `second` as one nest, if the second continues the first along one of its loops.
 fn continued(first: &Nest, second: &Nest) -> Option<Nest> {
-    let distance = distance(first, second);
-    let (place, along) = first.loops.iter().enumerate().find(|(_, step)| step.whole() == distance)?;
+    let distance = distance(first, second)?;
+    let (place, along) = first.loops.iter().enumerate().find(|(_, step)| step.whole() == Some(distance))?;
     let mut loops = second.loops.clone();
     let more = match loops.iter().position(|step| step.strides() == along.strides()) {
         Some(place) => loops.remove(place).count,
@@ -130,13 +172,13 @@ fn continued(first: &Nest, second: &Nest) -> Option<Nest> {
     if !others.eq(&loops) {
         return None;
     }
-    loops.push(Loop { count: along.count + more, ..*along });
+    loops.push(Loop { count: along.count.checked_add(more)?, ..*along });
     Some(Nest::new(first.source, first.destination, loops))
 }
 
 /// Returns two equal nests as one nest with a loop of two steps.
 fn repeated(first: &Nest, second: &Nest) -> Option<Nest> {
-    let distance = distance(first, second);
+    let distance = distance(first, second)?;
     if first.loops != second.loops || distance.1 <= 0 {
         return None;
     }
@@ -145,7 +187,8 @@ fn repeated(first: &Nest, second: &Nest) -> Option<Nest> {
     Some(Nest::new(first.source, first.destination, loops))
 }
 
-fn distance(first: &Nest, second: &Nest) -> (i64, i64) {
-    let between = |from: u64, to: u64| to.wrapping_sub(from).cast_signed();
-    (between(first.source, second.source), between(first.destination, second.destination))
+/// The distance between the first runs of two nests. `None` if it does not fit 64 bits.
+fn distance(first: &Nest, second: &Nest) -> Option<(i64, i64)> {
+    let between = |from: u64, to: u64| i64::try_from(i128::from(to).minus(from.into())).ok();
+    Some((between(first.source, second.source)?, between(first.destination, second.destination)?))
 }

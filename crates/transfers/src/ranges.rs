@@ -8,6 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tensor_layout::checked::Exact;
+
 use super::nest::{Loop, NEST_LIMIT, Nest};
 
 /// The offsets at which the iterations of some loops begin, the last loop the fastest.
@@ -28,17 +30,15 @@ impl<'a> Starts<'a> {
     fn advance(&mut self) -> bool {
         for (index, step) in self.index.iter_mut().zip(self.loops).rev() {
             let (source, destination) = step.strides();
-            *index += 1;
+            *index = index.plus(1);
+            // The offsets of a loop's steps fit 64 bits, so what wraps on the way to one of them cancels out.
             if *index < step.count {
                 self.at = (self.at.0.wrapping_add_signed(source), self.at.1.wrapping_add_signed(destination));
                 return true;
             }
             *index = 0;
-            let back = step.whole();
-            self.at = (
-                self.at.0.wrapping_add_signed(source.wrapping_sub(back.0)),
-                self.at.1.wrapping_add_signed(destination.wrapping_sub(back.1)),
-            );
+            let back = |stride: i64| stride.cast_unsigned().wrapping_mul(step.count.wrapping_sub(1));
+            self.at = (self.at.0.wrapping_sub(back(source)), self.at.1.wrapping_sub(back(destination)));
         }
         false
     }
@@ -101,15 +101,18 @@ impl Iterator for Ranges<'_> {
         };
         while whole.2 <= self.piece {
             match self.run() {
-                Some(next) if (whole.0 + whole.2, whole.1 + whole.2) == (next.0, next.1) => whole.2 += next.2,
+                Some(next) if (whole.0.plus(whole.2), whole.1.plus(whole.2)) == (next.0, next.1) => {
+                    whole.2 = whole.2.plus(next.2);
+                }
                 next => {
                     self.pending = next;
                     return Some(whole);
                 }
             }
         }
-        self.pending = Some((whole.0 + self.piece, whole.1 + self.piece, whole.2 - self.piece));
-        Some((whole.0, whole.1, self.piece))
+        let piece = self.piece;
+        self.pending = Some((whole.0.plus(piece), whole.1.plus(piece), whole.2.minus(piece)));
+        Some((whole.0, whole.1, piece))
     }
 }
 
@@ -147,23 +150,24 @@ pub(crate) fn in_order(nests: Vec<Nest>) -> Vec<Nest> {
 
 /// Whether loops, from outer to inner, visit the destination in ascending order.
 fn ascends<'a>(loops: impl DoubleEndedIterator<Item = &'a Loop>) -> bool {
-    let mut reach = 0;
+    let mut reach = 0_i128;
     loops.rev().all(|step| {
-        let ascends = step.destination_stride > reach;
-        reach += step.whole().1 - step.destination_stride;
+        let ascends = i128::from(step.destination_stride) > reach;
+        reach = reach.plus(step.last().1);
         ascends
     })
 }
 
 /// Whether the runs of a nest are maximal, and at most `piece` long.
 pub(crate) fn is_even(nest: &Nest, piece: u64) -> bool {
-    let length = nest.run().cast_signed();
+    let length = i128::from(nest.run());
     let mut reach = (0, 0);
     nest.run() <= piece
         && nest.outer().iter().rev().all(|step| {
-            let (source, destination) = step.strides();
-            let is_apart = destination > reach.1 && (source - reach.0, destination - reach.1) != (length, length);
-            reach = (reach.0 + step.whole().0 - source, reach.1 + step.whole().1 - destination);
+            let (source, destination) = (i128::from(step.source_stride), i128::from(step.destination_stride));
+            let apart = (source.minus(reach.0), destination.minus(reach.1));
+            let is_apart = destination > reach.1 && apart != (length, length);
+            reach = (reach.0.plus(step.last().0), reach.1.plus(step.last().1));
             is_apart
         })
 }

@@ -3,6 +3,7 @@
 //! Each contiguous run is one `copy_from_slice`. A nest of many bytes is a copy of bytes by the library
 //! instead, whose kernels do not read what they overwrite: runs of 512 bytes are 1.7 times as fast.
 
+use tensor_layout::checked::Exact;
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout::{BufferTensorDesc, DataType, Error};
 
@@ -64,7 +65,7 @@ fn planned(nest: &Nest) -> Result<Relayout, Error> {
     for (axis, step) in nest.loops.iter().enumerate() {
         if step.source_stride < 0 {
             // A layout begins at its lowest address.
-            source = source.saturating_sub((step.count - 1) * step.source_stride.unsigned_abs());
+            source = source.minus(step.count.minus(1).times(step.source_stride.unsigned_abs()));
             reversed.push(axis);
         }
         strides[0].push(step.source_stride.unsigned_abs());
@@ -80,7 +81,7 @@ fn copy((source, destination): (&[u8], &mut [u8]), (from, to): (usize, usize), b
     // Every offset is below the reach of the list, which the buffers have.
     let stride = |stride: i64| isize::try_from(stride).unwrap_or(0);
     let Some((step, inner)) = loops.split_first() else {
-        if let (Some(from), Some(to)) = (source.get(from..from + bytes), destination.get_mut(to..to + bytes)) {
+        if let (Some(from), Some(to)) = (source.get(from..from.plus(bytes)), destination.get_mut(to..to.plus(bytes))) {
             to.copy_from_slice(from);
         }
         return;

@@ -4,33 +4,36 @@
 //! Every way to split a tensor takes ranges of an axis and puts them one behind another, so a rank of a
 //! split, of an uneven cut or of fused parts is made by one step (`taking`), and steps nest.
 //!
-//! A plan intersects the boxes of a destination with those of the sources. An intersection is a slice of the
-//! layouts of both ranks, where it is cut at the blocks of tiles that it begins inside of. If several ranks
-//! hold a box, the one that has given the fewest elements so far gives it.
+//! Each rank takes memory of its own, so a split has at most [`BOX_LIMIT`] boxes.
 
 use std::ops::Range;
 
-use tensor_layout::checked::{ELEMENTS, add, mul};
-use tensor_layout::plan::{Code, Digit};
-use tensor_layout::strided::Slice;
-use tensor_layout::{Error, IndexMap, Relayout, ToIndexMap};
+use tensor_layout::checked::{ELEMENTS, Exact, add, count, mul};
+use tensor_layout::plan::Code;
+use tensor_layout::{Error, IndexMap, ToIndexMap};
 
-use super::executor::Executor;
-use super::list::Transfers;
-use super::nest::NEST_LIMIT;
+/// The most boxes that the ranks of a split hold together, for a tensor of up to 8 axes. A rank counts as one
+/// box at least. With more axes there are fewer boxes, so that they take less than 100 MB.
+pub const BOX_LIMIT: u64 = 1 << 18;
 
-/// A box of the whole tensor that a rank holds, from the index `at` of the rank's own tensor on.
+/// The most pairs of a range and a box that a step looks at.
+const PAIR_LIMIT: u64 = 1 << 24;
+
+/// One axis of a box of the whole tensor that a rank holds, from the index `at` of the rank's own tensor on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Part {
-    whole: Vec<Range<u64>>,
-    at: Vec<u64>,
+pub(crate) struct Span {
+    pub(crate) whole: Range<u64>,
+    pub(crate) at: u64,
 }
+
+/// A box that a rank holds: a span for each axis.
+pub(crate) type Part = Vec<Span>;
 
 /// The tensor of a rank: its sizes, and the boxes of the whole tensor in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Rank {
+pub(crate) struct Rank {
     sizes: Vec<u64>,
-    parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
 }
 
 /// Which part of a tensor each rank holds. Steps nest: a step divides every rank into several, which follow
@@ -61,18 +64,6 @@ pub struct Sharded {
     layouts: Vec<IndexMap>,
 }
 
-/// The transfers from one rank to another.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Pair {
-    /// The rank that is read.
-    pub from: usize,
-    /// The rank that is written.
-    pub to: usize,
-    /// The transfers between the buffers of the two ranks.
-    pub transfers: Transfers,
-}
-
 impl Shards {
     /// Returns a tensor of these sizes that one rank holds.
     ///
@@ -81,7 +72,7 @@ impl Shards {
     /// `overflow` if the product of the sizes passes 64 bits.
     pub fn of(sizes: &[u64]) -> Result<Shards, Error> {
         sizes.iter().try_fold(1, |product, &size| mul(product, size, ELEMENTS))?;
-        let part = Part { whole: sizes.iter().map(|&size| 0..size).collect(), at: vec![0; sizes.len()] };
+        let part = sizes.iter().map(|&size| Span { whole: 0..size, at: 0 }).collect();
         Ok(Shards { sizes: sizes.to_vec(), ranks: vec![Rank { sizes: sizes.to_vec(), parts: vec![part] }] })
     }
 
@@ -90,7 +81,7 @@ impl Shards {
     ///
     /// # Errors
     ///
-    /// `axis_out_of_range`; `out_of_limits` for 0 ranks.
+    /// `axis_out_of_range`; `out_of_limits` for 0 ranks, or for more than [`BOX_LIMIT`] boxes.
     pub fn split(&self, axis: usize, ranks: usize) -> Result<Shards, Error> {
         self.divided(axis, ranks, |rank, size| Ok(vec![share(rank, size, ranks)]))
     }
@@ -99,16 +90,19 @@ impl Shards {
     ///
     /// # Errors
     ///
-    /// `axis_out_of_range`; `size_mismatch` if the lengths do not add up to the size.
+    /// `axis_out_of_range`; `size_mismatch` if the lengths do not add up to the size; `out_of_limits` for no
+    /// lengths, or for more than [`BOX_LIMIT`] boxes.
     pub fn cut(&self, axis: usize, lengths: &[u64]) -> Result<Shards, Error> {
-        let sum = lengths.iter().try_fold(0, |sum, &length| add(sum, length, ELEMENTS))?;
+        let mut ends = Vec::with_capacity(lengths.len());
+        for &length in lengths {
+            ends.push(add(ends.last().copied().unwrap_or(0), length, ELEMENTS)?);
+        }
         self.divided(axis, lengths.len(), |rank, size| {
-            if sum != size {
-                return Err(Code::SizeMismatch.at(axis, sum, size));
+            let end = |rank: Option<usize>| rank.and_then(|rank| ends.get(rank)).copied().unwrap_or(0);
+            match ends.last() {
+                Some(&sum) if sum != size => Err(Code::SizeMismatch.at(axis, sum, size)),
+                _ => Ok(std::iter::once(end(rank.checked_sub(1))..end(Some(rank))).collect()),
             }
-            let start: u64 = lengths.iter().take(rank).sum();
-            let length = lengths.get(rank).copied().unwrap_or(0);
-            Ok(std::iter::once(start..start + length).collect())
         })
     }
 
@@ -120,16 +114,18 @@ impl Shards {
     /// # Errors
     ///
     /// `axis_out_of_range`; `size_mismatch` if the parts do not add up to the size; `out_of_limits` for 0
-    /// ranks, for a part of 0 units, or if the ranks are no multiple of the units of a part with fewer.
+    /// ranks, for a part of 0 units, for more than [`BOX_LIMIT`] boxes, or if the ranks are no multiple of
+    /// the units of a part with fewer.
     pub fn fused(&self, axis: usize, parts: &[(u64, u64)], ranks: usize) -> Result<Shards, Error> {
         self.divided(axis, ranks, |rank, size| {
             let (mut start, mut ranges) = (0, Vec::new());
             for &(units, length) in parts {
-                let holders = usize::try_from(units).map_or(1, |units| ranks / units.clamp(1, ranks));
-                if units == 0 || (units < number(ranks) && !number(ranks).is_multiple_of(units)) {
-                    return Err(Error::out_of_limits("the number of units of a fused part", units, 1, number(ranks)));
+                let holders = usize::try_from(units).map_or(1, |units| ranks.divided_by(units.clamp(1, ranks)));
+                if units == 0 || (units < count(ranks) && !count(ranks).is_multiple_of(units)) {
+                    return Err(Error::out_of_limits("the number of units of a fused part", units, 1, count(ranks)));
                 }
-                let Range { start: first, end: last } = share(rank / holders, units, ranks / holders);
+                let Range { start: first, end: last } =
+                    share(rank.divided_by(holders), units, ranks.divided_by(holders));
                 let at = |unit: u64| add(start, mul(unit, length, ELEMENTS)?, ELEMENTS);
                 ranges.push(at(first)?..at(last)?);
                 start = at(units)?;
@@ -142,13 +138,10 @@ impl Shards {
     ///
     /// # Errors
     ///
-    /// `out_of_limits` for 0 ranks.
+    /// `out_of_limits` for 0 ranks, or for more than [`BOX_LIMIT`] boxes.
     pub fn replicated(&self, ranks: usize) -> Result<Shards, Error> {
-        if ranks == 0 {
-            return Err(Error::out_of_limits("the number of ranks", 0, 1, u64::MAX));
-        }
-        let repeated = self.ranks.iter().flat_map(|rank| std::iter::repeat_n(rank.clone(), ranks));
-        Ok(Shards { sizes: self.sizes.clone(), ranks: repeated.collect() })
+        self.check_ranks(ranks)?;
+        self.of_ranks(self.ranks.iter().flat_map(|rank| std::iter::repeat_n(rank, ranks)).map(|rank| Ok(rank.clone())))
     }
 
     /// The ranks whose places in the list are given, in their order: experts that are moved, or ranks that
@@ -156,13 +149,12 @@ impl Shards {
     ///
     /// # Errors
     ///
-    /// `out_of_limits` for a rank that does not exist.
+    /// `out_of_limits` for a rank that does not exist, or for more than [`BOX_LIMIT`] boxes.
     pub fn ordered(&self, ranks: &[usize]) -> Result<Shards, Error> {
-        let last = number(self.ranks.len()).saturating_sub(1);
-        let rank = |&rank: &usize| {
-            self.ranks.get(rank).cloned().ok_or_else(|| Error::out_of_limits("the rank", number(rank), 0, last))
-        };
-        Ok(Shards { sizes: self.sizes.clone(), ranks: ranks.iter().map(rank).collect::<Result<_, _>>()? })
+        let last = count(self.ranks.len()).saturating_sub(1);
+        self.of_ranks(ranks.iter().map(|&rank| {
+            self.ranks.get(rank).cloned().ok_or_else(|| Error::out_of_limits("the rank", count(rank), 0, last))
+        }))
     }
 
     /// Divides each rank into several. `ranges` says which ranges of the axis a rank takes, for the number of
@@ -176,17 +168,55 @@ impl Shards {
         if axis >= self.sizes.len() {
             return Err(Error::axis_out_of_range(axis, self.sizes.len()));
         }
+        self.check_ranks(ranks)?;
+        let mut pairs = 0;
+        let each = self.ranks.iter().flat_map(|own| (0..ranks).map(move |rank| (own, rank)));
+        self.of_ranks(each.map(|(own, rank)| {
+            let ranges = ranges(rank, own.sizes.get(axis).copied().unwrap_or(0))?;
+            pairs = count(ranges.len()).saturating_mul(count(own.parts.len())).saturating_add(pairs);
+            if pairs > PAIR_LIMIT { Err(self.too_many(pairs)) } else { Ok(own.taking(axis, &ranges)) }
+        }))
+    }
+
+    /// Refuses to make `ranks` ranks of each.
+    fn check_ranks(&self, ranks: usize) -> Result<(), Error> {
         if ranks == 0 {
             return Err(Error::out_of_limits("the number of ranks", 0, 1, u64::MAX));
         }
-        let mut divided = Vec::new();
-        for own in &self.ranks {
-            let size = own.sizes.get(axis).copied().unwrap_or(0);
-            for rank in 0..ranks {
-                divided.push(own.taking(axis, &ranges(rank, size)?));
+        let all = count(self.ranks.len()).saturating_mul(count(ranks));
+        if all > self.most_boxes() { Err(self.too_many(all)) } else { Ok(()) }
+    }
+
+    /// Returns a split of these ranks, if they hold no more boxes than a split may have.
+    fn of_ranks(&self, ranks: impl Iterator<Item = Result<Rank, Error>>) -> Result<Shards, Error> {
+        let (mut made, mut boxes) = (Vec::new(), 0_u64);
+        for rank in ranks {
+            let rank = rank?;
+            boxes = boxes.saturating_add(count(rank.parts.len().max(1)));
+            if boxes > self.most_boxes() {
+                return Err(self.too_many(boxes));
             }
+            made.push(rank);
         }
-        Ok(Shards { sizes: self.sizes.clone(), ranks: divided })
+        Ok(Shards { sizes: self.sizes.clone(), ranks: made })
+    }
+
+    fn most_boxes(&self) -> u64 {
+        BOX_LIMIT.times(8).divided_by(count(self.sizes.len()).max(8))
+    }
+
+    fn too_many(&self, boxes: u64) -> Error {
+        Error::out_of_limits("the number of boxes of all ranks", boxes, 1, self.most_boxes())
+    }
+
+    /// The sizes of the whole tensor.
+    pub(crate) fn tensor(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The boxes of every rank.
+    pub(crate) fn boxes(&self) -> &[Rank] {
+        &self.ranks
     }
 
     /// The number of ranks.
@@ -215,7 +245,7 @@ impl Shards {
             let sizes = self.sizes(rank);
             let map = layout(rank, sizes)?.to_index_map()?;
             if map.sizes().len() != sizes.len() {
-                return Err(Code::RankMismatch.by(number(map.sizes().len()), number(sizes.len())));
+                return Err(Code::RankMismatch.by(count(map.sizes().len()), count(sizes.len())));
             }
             let short = map.sizes().iter().zip(sizes).position(|(has, needs)| has < needs);
             if let Some(axis) = short {
@@ -242,189 +272,34 @@ impl Sharded {
     }
 }
 
-fn number(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
-}
-
 /// The indices of a size that a rank gets: as many as the others, the last ones fewer.
 fn share(rank: usize, size: u64, ranks: usize) -> Range<u64> {
-    let each = size.div_ceil(number(ranks).max(1));
-    let from = number(rank).saturating_mul(each).min(size);
+    let each = size.div_ceil(count(ranks).max(1));
+    let from = count(rank).saturating_mul(each).min(size);
     from..from.saturating_add(each).min(size)
 }
 
 impl Rank {
     /// Returns a rank that takes ranges of an axis of this rank, one behind another.
     fn taking(&self, axis: usize, ranges: &[Range<u64>]) -> Rank {
-        let (mut parts, mut before) = (Vec::new(), 0);
+        let (mut parts, mut before) = (Vec::new(), 0_u64);
         for range in ranges {
             for part in &self.parts {
-                let mut part = part.clone();
-                let (Some(at), Some(whole)) = (part.at.get_mut(axis), part.whole.get_mut(axis)) else { continue };
-                let (start, end) = (range.start.max(*at), range.end.min(*at + (whole.end - whole.start)));
+                let Some(Span { whole, at }) = part.get(axis) else { continue };
+                let held = *at..at.plus(whole.end.minus(whole.start));
+                let (start, end) = (range.start.max(held.start), range.end.min(held.end));
                 if start < end {
-                    *whole = whole.start + (start - *at)..whole.start + (end - *at);
-                    *at = before + (start - range.start);
+                    let index = |index: u64| whole.start.plus(index.minus(*at));
+                    let taken = Span { whole: index(start)..index(end), at: before.plus(start.minus(range.start)) };
+                    let mut part = part.clone();
+                    part.get_mut(axis).into_iter().for_each(|span| *span = taken.clone());
                     parts.push(part);
                 }
             }
-            before += range.end - range.start;
+            before = before.plus(range.end.minus(range.start));
         }
         let mut sizes = self.sizes.clone();
         sizes.get_mut(axis).into_iter().for_each(|size| *size = before);
         Rank { sizes, parts }
     }
-}
-
-/// Plans the transfers from one split and its layouts to another: for each pair of ranks that share elements,
-/// what the first sends to the second. Every element of every destination is written once, and nothing is
-/// kept in between. Of several ranks that hold the same, those give next that have given the least.
-///
-/// # Errors
-///
-/// `rank_mismatch` or `size_mismatch` if the two sides split tensors of other sizes; `index_out_of_range` if
-/// no source holds an index that a destination has; `overlapping_destination`; and the errors of
-/// [`transfers`](crate::transfers).
-///
-/// ```
-/// use tensor_layout::BufferTensorDesc;
-/// use tensor_layout_transfers::{Executor, Shards, reshard};
-///
-/// // 8 heads over 4 ranks, and then over 8.
-/// let cache = Shards::of(&[16, 8, 64])?;
-/// let packed = |_, sizes: &[u64]| BufferTensorDesc::packed(tensor_layout::DataType::F16, sizes);
-/// let (from, to) = (cache.split(1, 4)?.with_layouts(packed)?, cache.split(1, 8)?.with_layouts(packed)?);
-/// let pairs = reshard(&from, &to, &Executor::with_loops(1))?;
-/// assert_eq!(pairs.iter().map(|pair| (pair.from, pair.to)).take(3).collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 2)]);
-/// assert_eq!(pairs[1].transfers.count(), 1);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn reshard(from: &Sharded, to: &Sharded, executor: &Executor) -> Result<Vec<Pair>, Error> {
-    let (sizes, found) = (&from.shards.sizes, &to.shards.sizes);
-    if sizes.len() != found.len() {
-        return Err(Code::RankMismatch.by(number(found.len()), number(sizes.len())));
-    }
-    if let Some((axis, (&size, &found))) = sizes.iter().zip(found).enumerate().find(|(_, (a, b))| a != b) {
-        return Err(Code::SizeMismatch.at(axis, found, size));
-    }
-    let mut given = vec![0_u64; from.shards.ranks.len()];
-    let mut pairs = Vec::new();
-    for (rank, (own, layout)) in to.shards.ranks.iter().zip(&to.layouts).enumerate() {
-        layout.check_injective()?;
-        let mut copies: Vec<Vec<Relayout>> = vec![Vec::new(); given.len()];
-        for part in &own.parts {
-            let mut open = vec![part.whole.clone()];
-            open.retain(|part| part.iter().all(|range| range.start < range.end));
-            while let Some(wanted) = open.pop() {
-                let (giver, source, common) = giver(from, &given, &wanted)?;
-                let elements = common.iter().map(|range| range.end - range.start).product::<u64>();
-                if let Some(given) = given.get_mut(giver) {
-                    *given = given.saturating_add(elements);
-                }
-                let (Some(read), Some(copies)) = (from.layouts.get(giver), copies.get_mut(giver)) else { continue };
-                copies.extend(between((read, source), (layout, part), &common)?);
-                without(wanted, &common, &mut open);
-            }
-        }
-        for (giver, copies) in copies.into_iter().enumerate().filter(|(_, copies)| !copies.is_empty()) {
-            let plans: Vec<&Relayout> = copies.iter().collect();
-            pairs.push(Pair { from: giver, to: rank, transfers: Transfers::of(&plans, executor)? });
-        }
-    }
-    Ok(pairs)
-}
-
-/// Returns the rank that gives some of a box next, its part, and what both have in common.
-fn giver<'a>(
-    from: &'a Sharded,
-    given: &[u64],
-    wanted: &[Range<u64>],
-) -> Result<(usize, &'a Part, Vec<Range<u64>>), Error> {
-    let parts =
-        from.shards.ranks.iter().enumerate().flat_map(|(rank, own)| own.parts.iter().map(move |part| (rank, part)));
-    let common = |part: &Part| -> Option<Vec<Range<u64>>> {
-        let both = part.whole.iter().zip(wanted);
-        let ranges = both.map(|(a, b)| a.start.max(b.start)..a.end.min(b.end));
-        ranges.map(|range| (range.start < range.end).then_some(range)).collect()
-    };
-    let able = parts.filter_map(|(rank, part)| Some((rank, part, common(part)?)));
-    able.min_by_key(|(rank, ..)| given.get(*rank).copied()).ok_or_else(|| {
-        let axis = wanted.iter().position(|range| range.start > 0).unwrap_or(0);
-        let index = wanted.get(axis).map_or(0, |range| range.start);
-        Code::IndexOutOfRange.at(axis, index, from.shards.sizes.get(axis).copied().unwrap_or(0))
-    })
-}
-
-/// Adds the boxes that are left of a box without the part that is `common`.
-fn without(mut wanted: Vec<Range<u64>>, common: &[Range<u64>], open: &mut Vec<Vec<Range<u64>>>) {
-    for (axis, taken) in common.iter().enumerate() {
-        let Some(range) = wanted.get(axis).cloned() else { continue };
-        for rest in [range.start..taken.start, taken.end..range.end] {
-            if rest.start < rest.end {
-                let mut other = wanted.clone();
-                other.get_mut(axis).into_iter().for_each(|range| *range = rest.clone());
-                open.push(other);
-            }
-        }
-        wanted.get_mut(axis).into_iter().for_each(|range| *range = taken.clone());
-    }
-}
-
-/// Plans the copies of a box from the tensor of one rank to that of another.
-fn between(
-    (read, source): (&IndexMap, &Part),
-    (written, destination): (&IndexMap, &Part),
-    common: &[Range<u64>],
-) -> Result<Vec<Relayout>, Error> {
-    let mut boxes: Vec<Vec<Range<u64>>> = vec![Vec::new()];
-    for (axis, range) in common.iter().enumerate() {
-        let (mut pieces, mut start) = (Vec::new(), range.start);
-        while start < range.end {
-            let mut length = range.end - start;
-            for (map, part) in [(read, source), (written, destination)] {
-                let (Some(at), Some(whole)) = (part.at.get(axis), part.whole.get(axis)) else { continue };
-                let component = map.components().iter().find(|component| component.dims() == [axis]);
-                let digits = component.map_or(&[][..], |component| component.chain.digits());
-                length = inside_blocks(digits, start - whole.start + at, length);
-            }
-            pieces.push(start..start + length);
-            start += length;
-        }
-        if pieces.len().saturating_mul(boxes.len()) > NEST_LIMIT {
-            return Err(Error::undecided(
-                "the transfers between tiles that begin at different indices",
-                number(NEST_LIMIT),
-            ));
-        }
-        let longer = |one: &Vec<Range<u64>>| {
-            let one = one.clone();
-            pieces.iter().map(move |piece| [&one[..], std::slice::from_ref(piece)].concat())
-        };
-        boxes = boxes.iter().flat_map(longer).collect();
-    }
-    let slice = |map: &IndexMap, part: &Part, piece: &[Range<u64>]| {
-        let own = piece
-            .iter()
-            .zip(&part.whole)
-            .zip(&part.at)
-            .map(|((range, whole), at)| Slice::from(range.start - whole.start + at..range.end - whole.start + at));
-        map.slice(&own.collect::<Vec<_>>())
-    };
-    let plan =
-        |piece: &Vec<Range<u64>>| Relayout::new(&slice(read, source, piece)?, &slice(written, destination, piece)?);
-    boxes.iter().map(plan).collect()
-}
-
-/// Returns how far a range goes at most, so that it begins at the start of a block or is inside one, at every
-/// level.
-fn inside_blocks(digits: &[Digit], mut start: u64, mut length: u64) -> u64 {
-    for digit in digits {
-        let divisor = digit.divisor.get();
-        start %= divisor;
-        if start == 0 {
-            break;
-        }
-        length = length.min(divisor - start);
-    }
-    length
 }

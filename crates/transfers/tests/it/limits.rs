@@ -2,7 +2,7 @@
 
 use tensor_layout::map::Mode;
 use tensor_layout::{DataType, IndexMap};
-use tensor_layout_transfers::{Executor, NEST_LIMIT, transfers};
+use tensor_layout_transfers::{Executor, NEST_LIMIT, Transfers, transfers};
 
 use super::literal::{copied, map, moved};
 
@@ -94,4 +94,28 @@ fn large_tensors_are_planned_in_a_few_nests() {
     let texts = ["u8[3000,500]{1,0:T(7,1)}", "u8[3000,500]{1,0:T(11,1)}"].map(super::literal::map);
     let list = transfers(&texts[0], &texts[1], &Executor::any()).unwrap();
     assert!(list.count() < NEST_LIMIT as u64 && list.summary().bytes == 3000 * 500);
+}
+
+/// Block tables are data of requests: an offset that passes 64 bits is refused.
+#[test]
+fn places_near_the_last_address_are_refused() {
+    let block = map("u8[4,64]:[64,1]");
+    let plan = tensor_layout::Relayout::new(&block, &block).unwrap();
+    for executor in ["rdma", "any", "cuda-2d"].map(|name| name.parse::<Executor>().unwrap()) {
+        for least in [1, 100, 255] {
+            let end = u64::MAX - least + 1;
+            for places in [&[(end, end)][..], &[(0, 0), (end, 256)], &[(0, 0), (256, end)], &[(end, end), (0, 0)]] {
+                assert_eq!(Transfers::repeated(&plan, places, &executor).unwrap_err().code(), "overflow", "{places:?}");
+            }
+        }
+        // The last run may end at the last address. Neither loop nor distance passes 63 bits then.
+        let last = u64::MAX - 256;
+        let list = Transfers::repeated(&plan, &[(0, 0), (last, last)], &executor).unwrap();
+        assert_eq!((list.reach(), list.summary().bytes), ((u64::MAX, u64::MAX), 512));
+        assert_eq!(list.run(&[7; 512], &mut [0; 512]).unwrap_err().code(), "buffer_too_short");
+        let half = 1 << 63;
+        let list = Transfers::repeated(&plan, &[(half, 0), (0, half)], &executor).unwrap();
+        assert_eq!(list.reach(), (half + 256, half + 256));
+        assert_eq!(list.iter().map(|one| (one.source, one.destination)).collect::<Vec<_>>(), [(half, 0), (0, half)]);
+    }
 }
