@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, ToIndexMap};
 use tensor_layout_text::kv::{KvCache, pairs};
-use tensor_layout_text::layout::Part;
+use tensor_layout_text::layout::{Part, Plane};
 use tensor_layout_text::named::{NamedLayout, PartsCopy, full_name};
 use tensor_layout_text::{Notated, Scaled};
 
@@ -17,6 +17,43 @@ use crate::output::{Output, Stop, Verdict, refused};
 use crate::rule::layout_or_rule;
 use crate::scaled::in_a_file;
 use crate::table::{counted, long_bytes, write_list};
+
+/// The parts of a plane for people, the first four of them.
+pub(crate) fn parts_in_words(parts: &[Part]) -> impl Iterator<Item = String> {
+    let line = |part: &Part| {
+        let base = part.map.base();
+        let text = tensor_layout_text::text(&part.map).or_else(|_| {
+            let like = tensor_layout_text::text(part.map.clone().with_base(0)?)?;
+            Ok::<_, Error>(format!("{like} from element {base}"))
+        });
+        let text = text.unwrap_or_else(|_| format!("from element {base}"));
+        format!("  part       {}: {text}", indices_of(part))
+    };
+    let others = (parts.len() > 4).then(|| format!("  part       and {} others", parts.len().saturating_sub(4)));
+    parts.iter().take(4).map(line).chain(others)
+}
+
+fn indices_of(part: &Part) -> String {
+    let slices: Vec<String> = part.indices.iter().map(ToString::to_string).collect();
+    format!("[{}]", slices.join(","))
+}
+
+/// A part as the object that `--json` prints.
+pub(crate) fn part_object(part: &Part) -> Value {
+    let text = tensor_layout_text::text(&part.map).ok();
+    json!({ "indices": indices_of(part), "layout": text, "base_offset": part.map.base() })
+}
+
+/// Says which axes run backwards, and where index 0 is stored.
+pub(crate) fn reversed_line(plane: &Plane) -> Option<String> {
+    let axes: Vec<u64> = plane.reversed().iter().map(|&axis| axis as u64).collect();
+    let unit = if plane.blocks().is_some() { "byte" } else { "element" };
+    let (zeros, first) = (vec![0; plane.sizes().len()], plane.first()?);
+    (!axes.is_empty()).then(|| {
+        let (axes, zeros) = (write_list(&axes), write_list(&zeros));
+        format!("  reversed   axes {axes}: index {zeros} is stored at {unit} {first}")
+    })
+}
 
 /// A copy between two layouts of which at least one is in several places.
 pub(crate) struct Parts {

@@ -22,6 +22,7 @@ mod parts;
 mod places;
 mod read;
 mod same;
+mod view;
 mod whole;
 mod write;
 

@@ -35,6 +35,10 @@ pub(super) struct Run {
 }
 
 impl Run {
+    pub(super) fn new(slice: Slice, count: u64) -> Run {
+        Run { start: slice.start, step: slice.step.max(1), count }
+    }
+
     /// Returns the indices of both runs. `None` if there is none.
     pub(super) fn common(self, other: Run) -> Option<Run> {
         let (wide, narrow) = if self.step < other.step { (other, self) } else { (self, other) };
@@ -74,8 +78,7 @@ impl Part {
 
     /// Returns the indices of the part on each axis.
     pub(super) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let run = |(slice, &count): (&Slice, &u64)| Run { start: slice.start, step: slice.step.max(1), count };
-        self.indices.iter().zip(self.map.sizes()).map(run)
+        self.indices.iter().zip(self.map.sizes()).map(|(slice, &count)| Run::new(*slice, count))
     }
 
     /// Returns the indices that this part and the runs have in common, one run for each axis.

@@ -68,6 +68,13 @@ impl Plane {
         if offset < longest.map.physical_elements() { Ok(None) } else { longest.map.inverse(offset) }
     }
 
+    /// Returns the offset of index 0 of all axes, of a tensor of blocks in bytes. It is not the lowest offset
+    /// if an axis runs backwards.
+    #[must_use]
+    pub fn first(&self) -> Option<u64> {
+        self.offset_in_map(&vec![0; self.map_sizes().len()]).ok()
+    }
+
     /// The sizes of the maps: those of the bytes for a tensor of blocks.
     pub(crate) fn map_sizes(&self) -> &[u64] {
         match (&self.blocks, self.parts.as_slice()) {

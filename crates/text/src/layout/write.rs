@@ -3,6 +3,7 @@
 use core::fmt;
 
 use tensor_layout::Error;
+use tensor_layout::plan::counted;
 
 use crate::notation::{Line, Notation, lines_of, signed_numpy, text, text_in};
 
@@ -38,6 +39,11 @@ impl fmt::Display for Plane {
     /// notation.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (layout, notation) = match &self.written {
+            // A view of several parts has no text of its own.
+            Written::Parts(text) if text.is_empty() => {
+                let (name, sizes) = (self.type_name(), list(&self.sizes));
+                return write!(f, "{name}{sizes} in {}", counted(self.parts.len(), "part"));
+            }
             Written::Parts(text) | Written::One { text: Some(text), .. } => return f.write_str(text),
             Written::Shape(shape) => return shape.fmt(f),
             Written::One { layout, notation, .. } => (layout, *notation),

@@ -24,6 +24,8 @@ pub enum ViewStep {
     Slice(Slices),
     /// The view repeats axes of size 1, and new axes in front, up to these sizes.
     Broadcast(Vec<u64>),
+    /// These axes of the view run backwards.
+    Reverse(Vec<usize>),
 }
 
 impl ViewStep {
@@ -78,6 +80,64 @@ impl ViewStep {
             _ => ViewStep::read(name, argument),
         }
     }
+}
+
+impl ViewStep {
+    /// Reads the steps of an option like [`read_on`](Self::read_on). A negative step of a slice makes two
+    /// steps, the part and the axes that run backwards: `5:1:-2` is `3:6:2`, reversed. `...` are as many
+    /// whole axes as the other parts leave, as in NumPy.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`read_on`](Self::read_on).
+    ///
+    /// ```
+    /// use tensor_layout_text::ViewStep;
+    ///
+    /// let steps = ViewStep::read_all_on("slice", "5:1:-2", &[8])?;
+    /// assert_eq!(steps, [ViewStep::read("slice", "3:6:2")?, ViewStep::Reverse(vec![0])]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn read_all_on(name: &str, argument: &str, sizes: &[u64]) -> Result<Vec<ViewStep>, Error> {
+        let (text, reversed) = if name == "slice" { forwards(argument, sizes) } else { (argument.into(), Vec::new()) };
+        let step = ViewStep::read_on(name, &text, sizes)?;
+        let turn = (!reversed.is_empty()).then_some(ViewStep::Reverse(reversed));
+        Ok(core::iter::once(step).chain(turn).collect())
+    }
+}
+
+/// Turns the negative steps of a slice around: `5:1:-2` becomes `3:6:2`. Returns the slice and the axes that
+/// run backwards.
+fn forwards(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
+    let mut reversed = Vec::new();
+    let part = |(axis, part): (usize, &str)| {
+        let fields: Vec<&str> = part.split(':').map(str::trim).collect();
+        let (Some(&size), [start, stop, step]) = (sizes.get(axis), fields.as_slice()) else { return part.to_owned() };
+        let Some(step) = step.parse::<i64>().ok().filter(|&step| step < 0) else { return part.to_owned() };
+        let (size, step) = (i128::from(size), -i128::from(step));
+        let place = |text: &str, otherwise: i128| match text.parse::<i64>() {
+            Ok(place) if place < 0 => Some((size + i128::from(place)).max(-1)),
+            Ok(place) => Some(i128::from(place).min(size - 1)),
+            Err(_) => Some(otherwise).filter(|_| text.is_empty()),
+        };
+        let (Some(start), Some(stop)) = (place(start, size - 1), place(stop, -1)) else { return part.to_owned() };
+        if start <= stop {
+            return "0:0".into();
+        }
+        let steps = (start - stop - 1) / step;
+        if steps > 0 {
+            reversed.push(axis);
+        }
+        format!("{}:{}:{step}", start - steps * step, start + 1)
+    };
+    let written = slice.trim();
+    let written = written.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(written);
+    // NumPy's `...` is as many whole axes as the other parts leave.
+    let left = sizes.len().saturating_sub(written.split(',').count().saturating_sub(1));
+    let has_gap = left > 0 && written.matches("...").count() == 1;
+    let whole = if has_gap { &written.replace("...", &vec![":"; left].join(",")) } else { written };
+    let text = whole.split(',').enumerate().map(part).collect::<Vec<_>>().join(",");
+    (if text == written { slice.to_owned() } else { text }, reversed)
 }
 
 /// Converts a number to an axis. One that is too large is no axis of any layout.
@@ -185,6 +245,7 @@ impl ViewStep {
                 ViewStep::Permute(axes) => desc.permute(axes),
                 ViewStep::Slice(slices) => desc.slice(slices),
                 ViewStep::Broadcast(sizes) => desc.broadcast_to(sizes),
+                ViewStep::Reverse(_) => Err(backwards()),
             }?));
         }
         let map = layout.to_index_map()?;
@@ -193,6 +254,7 @@ impl ViewStep {
             ViewStep::Permute(axes) => map.permute(axes),
             ViewStep::Slice(slices) => map.slice(slices),
             ViewStep::Broadcast(sizes) => map.broadcast_to(sizes),
+            ViewStep::Reverse(_) => Err(backwards()),
         }?;
         Ok(match (layout, self) {
             (AnyLayout::Tiled(shape), ViewStep::Permute(axes)) => AnyLayout::Tiled(shape.permute(axes)?),
@@ -215,6 +277,12 @@ impl ViewStep {
             ViewStep::Permute(axes) => blocks.permute(axes),
             ViewStep::Slice(slices) => blocks.slice(slices),
             ViewStep::Broadcast(_) => Err(Error::not_expressible("broadcast", "it is a tensor of blocks")),
+            ViewStep::Reverse(_) => Err(backwards()),
         }
     }
+}
+
+/// A single layout has no direction; [`Layout::view`](crate::Layout::view) lists the axes beside it.
+fn backwards() -> Error {
+    Error::not_expressible("view", "an axis would run backwards, which no single layout says")
 }
