@@ -5,21 +5,12 @@
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
+use tensor_layout_files::npy::Header as NpyHeader;
 
 #[path = "../../crates/cli/src/model/file.rs"]
 #[allow(dead_code, reason = "the command line uses more of it")]
 mod file;
-#[path = "../../crates/cli/src/npy.rs"]
-#[allow(dead_code, reason = "the command line uses more of it")]
-mod npy;
-
 use file::{Header, Model};
-
-mod table {
-    pub(crate) fn write_list(numbers: &[u64]) -> String {
-        format!("{numbers:?}")
-    }
-}
 
 // The first byte: whole files, files whose lengths fit their headers, headers alone.
 fuzz_target!(|data: &[u8]| {
@@ -82,7 +73,7 @@ fn safetensors(file: &[u8]) {
 }
 
 fn numpy(file: &[u8]) {
-    let (header, start) = match npy::read_header(file) {
+    let (header, start) = match NpyHeader::read(file) {
         Ok(found) => found,
         Err(sentence) => {
             assert!(!sentence.is_empty());
@@ -91,12 +82,13 @@ fn numpy(file: &[u8]) {
     };
     assert!(start <= file.len());
     if let Ok(map) = header.layout().and_then(|layout| layout.to_index_map()) {
-        let own = npy::Header::of(&map, "it").unwrap();
+        let own = NpyHeader::of(&map, "it").unwrap();
         // Where both orders are the same, the first is taken.
         assert_eq!((own.data_type, &own.sizes), (header.data_type, &header.sizes));
         assert!(header.check(&map, "it").is_ok());
     }
-    let header = npy::Header { opaque: None, ..header };
+    let mut header = header;
+    header.opaque = None;
     let written = header.write().unwrap();
-    assert_eq!(npy::read_header(&written), Ok((header, written.len())));
+    assert_eq!(NpyHeader::read(&written), Ok((header, written.len())));
 }

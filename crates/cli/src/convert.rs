@@ -8,11 +8,11 @@ use serde_json::json;
 use tensor_layout::map::Fingerprint;
 use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout_files::npy::Header;
 use tensor_layout_text::{Notation, read_signed};
 
 use crate::input::{Input, is_standard};
 use crate::new_file::{NewFile, folder_of};
-use crate::npy;
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
 use crate::parts::{Copies, Parts};
 use crate::pieces::{Pieces, progress_bar};
@@ -322,7 +322,7 @@ fn write_file(
     plan: &Relayout,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let header = || npy::Header::of(&to.map, &to.text)?.write();
+    let header = || Header::of(&to.map, &to.text)?.write();
     let header = is_npy(target).then(header).transpose().map_err(refused(""))?.unwrap_or_default();
     let file = Input::open(input)?;
     let start = elements_start(&file, from, plan)?;
@@ -362,7 +362,7 @@ fn is_npy(path: &Path) -> bool {
 
 fn npy_layout(path: &Path) -> Result<String, Stop> {
     let bytes = Input::open(path)?;
-    let layout = npy::read_header(&bytes).and_then(|(header, _)| match header.opaque {
+    let layout = Header::read(&bytes).and_then(|(header, _)| match header.opaque {
         None => header.layout().map(|layout| layout.to_string()).map_err(|error| error.to_string()),
         Some(descr) => Err(format!(
             "holds elements that NumPy writes as {descr}: say with --from what they are, such as {}{}",
@@ -391,7 +391,7 @@ fn elements_start(file: &Input, from: &Side, plan: &Relayout) -> Result<usize, S
 /// Returns the position at which the elements of a .npy file begin. The data must be as long as the header
 /// says.
 fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
-    let (header, start) = npy::read_header(file)?;
+    let (header, start) = Header::read(file)?;
     let expected = header.check(&from.map, &from.text)?;
     let data = u64::try_from(file.len().saturating_sub(start)).unwrap_or(u64::MAX);
     if data != expected {

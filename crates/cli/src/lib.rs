@@ -13,7 +13,6 @@ mod input;
 mod model;
 mod names;
 mod new_file;
-mod npy;
 mod offset;
 mod output;
 mod parts;

@@ -184,13 +184,13 @@ fn strange_npy_files_are_refused_in_words() {
     for (bytes, complaint) in [
         (npy("'>f4'", "False", "(2,)", &[0; 8]), "big-endian"),
         (npy("[('a', '<f4')]", "False", "(2,)", &[0; 8]), "several fields"),
-        (npy("'<f4'", "False", "((((((((2,))))))))", &[0; 8]), "more than 8 deep"),
+        (npy("'<f4'", "False", "((((((((2,))))))))", &[0; 8]), "expected a size, found `(`"),
         (npy("'|O'", "False", "(2,)", &[0; 8]), "no counterpart"),
         (npy("'<f4'", "False", "(2,)", &[0; 7]), "its shape takes 8 bytes"),
         (npy("'<f4'", "Perhaps", "(2,)", &[0; 8]), "is not a .npy file that can be read"),
-        (npy("'<f4'", "False", "(99999999999999999999,)", &[]), "illegal value for key shape"),
-        (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "unknown version number: 9"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(), "ends inside"),
+        (npy("'<f4'", "False", "(99999999999999999999,)", &[]), "expected a size below 2^64"),
+        (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "version 9.0"),
+        (b"\x93NUMPY\x02\x00\xff\xff\x00\x00{".to_vec(), "ends inside"),
         (b"PK".to_vec(), "is not a .npy file"),
     ] {
         fs::write(&input, bytes).unwrap();
