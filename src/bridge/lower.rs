@@ -177,6 +177,9 @@ fn in_buffer(map: &IndexMap, sizes: Dims, strides: Dims) -> Result<BufferTensorD
 }
 
 fn why_not(map: &IndexMap) -> String {
+    if let Some(swizzle) = map.swizzle() {
+        return swizzle.in_words(map.element_bits());
+    }
     if map.class() == LayoutClass::Irreducible {
         return "a `*` in a later tile joins parts of dimensions that do not line up".into();
     }

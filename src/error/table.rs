@@ -115,6 +115,8 @@ rows! {
         "offset_out_of_range" OffsetOutOfRange "offset {value} is out of range: the layout spans {limit} elements";
         "out_of_limits" OutOfLimits "{what} is {value}, but must be between {min} and {limit}"
             "A value is one that the operation accepts. The limit is the largest.";
+        "swizzle_bit" SwizzleBit "bit {value} of an offset cannot be flipped by bit {limit}: only bits above it, up to bit 61, flip a bit"
+            "A swizzle flips a bit by higher bits. The value is the bit, and the limit the bit that would flip it.";
     }
     Overflow {
         "overflow" Overflow "{what} does not fit into {limit} bits"

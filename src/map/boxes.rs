@@ -29,6 +29,7 @@ use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
 use super::refine::{CopyBox, Loop, Segments, refine, simplify};
+use super::swizzled_boxes::swizzled;
 
 /// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
 ///
@@ -124,7 +125,7 @@ impl BoxGroups {
                 let backwards = a.dims().iter().any(|dim| reversed.contains(dim));
                 boxes.add(a.extent, &a.chain, &b.chain, backwards, &mut segments)?;
             }
-            return Some(boxes.simplified(source.element_count()));
+            return boxes.simplified(source.element_count()).swizzled(source, destination);
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
@@ -135,7 +136,17 @@ impl BoxGroups {
             }
             boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0, &mut segments)?;
         }
-        Some(boxes.simplified(source.element_count()))
+        boxes.simplified(source.element_count()).swizzled(source, destination)
+    }
+
+    /// Returns the boxes of the pair with the swizzles of both sides.
+    fn swizzled(self, source: &IndexMap, destination: &IndexMap) -> Option<BoxGroups> {
+        let swizzles = [source.swizzle(), destination.swizzle()];
+        if swizzles.iter().all(Option::is_none) {
+            return Some(self);
+        }
+        let list = swizzled((0..self.count()).map(|number| self.get(number)), swizzles)?;
+        Some(BoxGroups::of(list))
     }
 
     /// Adds a group whose row-major number is below `extent`, and whose offsets on the two sides are given by

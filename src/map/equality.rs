@@ -96,6 +96,9 @@ impl IndexMap {
         if self.sizes.contains(&0) || self.has_form_of(other) {
             return found;
         }
+        if self.swizzle != other.swizzle {
+            return self.swizzled_deviations(other);
+        }
         if self.base != other.base {
             found.include(vec![0; self.sizes.len()]);
             return found;
@@ -124,6 +127,29 @@ impl IndexMap {
                     found.differs = true;
                     found.include_walked(self.walk(other, |dim| dims.contains(&dim)));
                 }
+            }
+        }
+        found
+    }
+
+    /// Compares two maps with different swizzles. If no sums carry, the offset of an index is the exclusive or
+    /// of the offsets of its bits, on both sides, and so is the difference of the sides. The first index that
+    /// differs then has at most one bit: another index differs only if one of its bits alone does.
+    fn swizzled_deviations(&self, other: &IndexMap) -> Deviations {
+        let mut found = Deviations::default();
+        let (Some(bits), Some(_)) = (self.bit_offsets(), other.bit_offsets()) else {
+            found.include_walked(self.walk(other, |_| true));
+            return found;
+        };
+        let zero = vec![0; self.sizes.len()];
+        let singles = bits.iter().map(|&(dim, value, _)| {
+            let mut index = zero.clone();
+            index.get_mut(dim).into_iter().for_each(|at| *at = value);
+            index
+        });
+        for index in core::iter::once(zero.clone()).chain(singles) {
+            if self.offset_inside(&index) != other.offset_inside(&index) {
+                found.include(index);
             }
         }
         found
@@ -173,11 +199,14 @@ impl IndexMap {
             let digits = component.chain.digits().iter().map(|digit| format!("{digit:?}"));
             form += &format!(" {dims}={}", joined(digits.collect(), ""));
         }
+        if let Some(swizzle) = self.swizzle() {
+            form += &format!(" xor<{}>", swizzle.text(self.element_bits));
+        }
         Ok(form)
     }
 
     fn has_form_of(&self, other: &IndexMap) -> bool {
-        self.base == other.base && self.components == other.components && self.levels == other.levels
+        self.base == other.base && self.components == other.components && self.levels == other.levels && self.swizzle == other.swizzle
     }
 }
 
@@ -193,7 +222,7 @@ impl Eq for IndexMap {}
 impl Hash for IndexMap {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.data_type, self.element_bits, self.physical_elements).hash(state);
-        (&self.sizes, self.base, &self.components).hash(state);
+        (&self.sizes, self.base, &self.components, &self.swizzle).hash(state);
     }
 }
 

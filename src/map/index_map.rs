@@ -15,6 +15,7 @@ use super::digits::{Chain, Digit};
 use super::fingerprint::Fingerprint;
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
+use super::swizzle::Swizzle;
 
 /// Some dimensions whose indices form one number, and the chain that turns this number into an offset.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -86,6 +87,8 @@ pub struct IndexMap {
     /// The tiles of an Irreducible layout, level by level. `None` for all other layouts, which components
     /// describe.
     pub(crate) levels: Option<Box<TileLevels>>,
+    /// The last step, in which bits of the offset are flipped. `None` for most maps.
+    pub(super) swizzle: Option<Box<Swizzle>>,
     pub(super) physical_elements: u64,
     /// What the map owns where it begins at the start of its buffer, see [`owns`](Self::owns).
     pub(super) owns: Owns,
@@ -212,7 +215,9 @@ impl IndexMap {
     ) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, element_bits)?;
         let owns = Owns::Buffer;
-        Ok(IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, owns }.checked())
+        let swizzle = None;
+        let map = IndexMap { data_type, element_bits, sizes, base, components, levels, swizzle, physical_elements, owns };
+        Ok(map.checked())
     }
 
     /// The type of an element.
@@ -313,6 +318,8 @@ impl IndexMap {
         let chains = || self.components.iter().map(|component| &component.chain);
         if self.levels.is_some() {
             LayoutClass::Irreducible
+        } else if self.swizzle.is_some() {
+            LayoutClass::Swizzled
         } else if self.components.iter().any(|component| component.dims.len() > 1) {
             LayoutClass::Fused
         } else if chains().all(|chain| chain.digits().len() <= 1) {
@@ -328,6 +335,11 @@ impl IndexMap {
     /// classes.
     #[must_use]
     pub fn strides(&self) -> Option<Vec<u64>> {
+        if self.swizzle.is_some() { None } else { self.strides_before_swizzle() }
+    }
+
+    /// The strides of the offsets that a swizzle moves, or of all offsets.
+    pub(super) fn strides_before_swizzle(&self) -> Option<Vec<u64>> {
         let mut strides = vec![0; self.sizes.len()];
         if self.levels.is_some() {
             return None;
@@ -363,12 +375,14 @@ impl IndexMap {
         }
         let parts = self.components.iter().map(|component| component.chain.at(component.number(index, &self.sizes)));
         // By invariant 1 of the index map, the sum fits 64 bits.
-        parts.fold(self.base, u64::plus)
+        let offset = parts.fold(self.base, u64::plus);
+        self.swizzle.as_ref().map_or(offset, |swizzle| swizzle.apply(offset))
     }
 
     /// One past the largest offset of an element, in elements. The span of an empty tensor is 0.
     ///
-    /// For an Irreducible layout, the result is the physical size, which is an upper bound.
+    /// For an Irreducible layout, the result is the physical size, which is an upper bound. For a swizzled
+    /// layout, it is rounded up to a whole number of the blocks that the swizzle permutes.
     #[must_use]
     pub fn span_elements(&self) -> u64 {
         if self.sizes.contains(&0) {
@@ -379,7 +393,9 @@ impl IndexMap {
         }
         let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
         // By invariant 1 of the index map, the sum fits 64 bits.
-        largest.fold(self.base, u64::plus).plus(1)
+        let span = largest.fold(self.base, u64::plus).plus(1);
+        // A swizzle moves an offset inside an aligned block, of which the buffer has a whole number.
+        self.swizzle.as_ref().map_or(span, |swizzle| span.div_ceil(swizzle.block()).times(swizzle.block()))
     }
 }
 

@@ -25,12 +25,13 @@ impl IndexMap {
             return Ok(());
         }
         let undecided = || Error::undecided("whether the destination overlaps itself", OVERLAP_WORK_LIMIT);
-        let Some(strides) = self.strides() else { return Err(undecided()) };
+        // A swizzle moves each offset to another one.
+        let Some(strides) = self.strides_before_swizzle() else { return Err(undecided()) };
         match find_overlap(&self.sizes, &strides, OVERLAP_WORK_LIMIT) {
             Overlap::No => Ok(()),
             Overlap::Undecided => Err(undecided()),
-            Overlap::Yes { first, second, offset } => {
-                Err(Error::overlapping_destination(&first, &second, offset.plus(self.base)))
+            Overlap::Yes { first, second, .. } => {
+                Err(Error::overlapping_destination(&first, &second, self.offset_inside(&first)))
             }
         }
     }

@@ -71,6 +71,8 @@ impl IndexMap {
         if !self.components.iter().map(first).is_sorted() {
             return Some("3: the components are not sorted by their first dimensions".into());
         }
+        let block = self.swizzle().map_or(1, |swizzle| u128::from(swizzle.block()));
+        let last = last / block * block + block - 1;
         (!empty && last >= self.physical_elements.into()).then(|| format!("1: an element is at offset {last}"))
     }
 }

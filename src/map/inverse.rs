@@ -35,6 +35,7 @@ impl IndexMap {
         if self.element_count() == 0 {
             return Ok(None);
         }
+        let offset = self.swizzle.as_ref().map_or(offset, |swizzle| swizzle.undo(offset));
         let Some(rest) = offset.checked_sub(self.base) else { return Ok(None) };
         if let Some(levels) = &self.levels {
             return Ok(levels.inverse(rest).map(Dims::into_vec));

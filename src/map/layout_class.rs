@@ -21,6 +21,8 @@ pub enum LayoutClass {
     RaggedSplit,
     /// Some dimensions form one number that cannot be separated into the dimensions.
     Fused,
+    /// Digits give an offset, and a [`Swizzle`](super::Swizzle) then flips bits of it.
+    Swizzled,
     /// A `*` in a later tile joined parts of several dimensions to a number that no chain of digits
     /// describes, so offsets are computed level by level. In rare spellings, such as `T(2)(*,5)`, the joined
     /// digits form the original number again. The crate does not look for these spellings.
@@ -29,11 +31,12 @@ pub enum LayoutClass {
 
 impl LayoutClass {
     /// Every class, the simplest first.
-    pub const ALL: [LayoutClass; 5] = [
+    pub const ALL: [LayoutClass; 6] = [
         LayoutClass::Affine,
         LayoutClass::Split,
         LayoutClass::RaggedSplit,
         LayoutClass::Fused,
+        LayoutClass::Swizzled,
         LayoutClass::Irreducible,
     ];
 
@@ -43,6 +46,7 @@ impl LayoutClass {
             LayoutClass::Split => "split",
             LayoutClass::RaggedSplit => "ragged_split",
             LayoutClass::Fused => "fused",
+            LayoutClass::Swizzled => "swizzled",
             LayoutClass::Irreducible => "irreducible",
         }
     }

@@ -61,6 +61,8 @@ mod padding;
 mod places;
 mod refine;
 mod reshape;
+mod swizzle;
+mod swizzled_boxes;
 mod view;
 
 pub use equality::same_layout;
@@ -68,6 +70,7 @@ pub use fingerprint::Fingerprint;
 pub use from_digits::Mode;
 pub use index_map::{IndexMap, ToIndexMap};
 pub use layout_class::LayoutClass;
+pub use swizzle::{Flip, Swizzle};
 
 pub(crate) use boxes::{BoxGroups, each_element};
 pub(crate) use levels::TileEntries;

@@ -9,6 +9,7 @@ use crate::error::Error;
 use super::index_map::IndexMap;
 use super::mixed_radix::{MAX_BOXES, MixedRadix, too_many};
 use super::offset_box::{BufferBoxes, OffsetBox, line};
+use super::swizzled_boxes::swizzled_offsets;
 
 /// The most offsets and the most elements for which the boxes are searched element by element. For a larger
 /// buffer, the result is `undecided`. Only Irreducible layouts, and strides that do not divide each
@@ -30,10 +31,20 @@ impl IndexMap {
         if self.element_count() == 0 {
             return Ok(BufferBoxes { elements: Vec::new(), padding: line(0, self.physical_elements) });
         }
-        match MixedRadix::new(self) {
-            Some(places) => places.boxes(self, MAX_BOXES),
+        let Some(places) = MixedRadix::new(self) else { return self.boxes_by_search() };
+        let BufferBoxes { elements, padding } = places.boxes(self, MAX_BOXES)?;
+        match self.moved(elements).zip(self.moved(padding)) {
+            Some((elements, padding)) => Ok(BufferBoxes { elements, padding }),
             None => self.boxes_by_search(),
         }
+    }
+
+    /// Returns the sets of offsets after the swizzle, if this map has one. `None` if they are no short list of
+    /// boxes.
+    fn moved(&self, boxes: Vec<OffsetBox>) -> Option<Vec<OffsetBox>> {
+        let Some(swizzle) = self.swizzle() else { return Some(boxes) };
+        let moved = boxes.iter().map(|offsets| swizzled_offsets(offsets, swizzle)).collect::<Option<Vec<_>>>()?;
+        Some(moved.concat()).filter(|moved| moved.len() <= MAX_BOXES)
     }
 
     pub(crate) fn padding_boxes(&self, most: usize) -> Option<Vec<OffsetBox>> {
@@ -41,7 +52,7 @@ impl IndexMap {
             return Some(line(0, self.physical_elements));
         }
         let boxes = MixedRadix::new(self)?.boxes(self, most).ok()?;
-        (boxes.padding.len() <= most).then_some(boxes.padding)
+        self.moved(boxes.padding).filter(|padding| padding.len() <= most)
     }
 
     fn boxes_by_search(&self) -> Result<BufferBoxes, Error> {

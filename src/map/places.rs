@@ -49,7 +49,8 @@ impl IndexMap {
     ///
     /// The method needs the feature `plan`.
     ///
-    /// The digits take an offset apart: subtract the [base](Self::base), then divide by each stride, the
+    /// The digits take an offset apart: undo the [swizzle](Self::swizzle) if there is one, subtract the
+    /// [base](Self::base), then divide by each stride, the
     /// largest first. The result is the only candidate if one step of each digit is longer than the reach of
     /// all smaller strides together. This holds for every tiled layout, and for strides that do not
     /// interleave. An element is stored at the offset if four conditions hold:

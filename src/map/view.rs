@@ -14,6 +14,7 @@ use crate::strided::{Integer, Owns, Slice, Taken, sizes_of};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
+use super::swizzle::Swizzle;
 
 pub(super) fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> Error {
     Code::NotAView.because(operation, reason.into()).on(axis)
@@ -197,7 +198,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// `overflow` if the new physical size passes 64 bits.
+    /// `overflow` if the new physical size passes 64 bits. `not_expressible` if the layout is swizzled, and
+    /// does not move by a multiple of the swizzle's span.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -209,6 +211,11 @@ impl IndexMap {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_base(self, base: u64) -> Result<IndexMap, Error> {
+        let span = self.swizzle().map_or(1, Swizzle::span);
+        if !base.abs_diff(self.base).is_multiple_of(span) {
+            let reason = format!("a swizzled layout moves by multiples of {span} elements, not from {} to {base}", self.base);
+            return Err(Error::not_expressible("moved layout", reason));
+        }
         let after = self.physical_elements.minus(self.base);
         let physical_elements = checked::add(base, after, PHYSICAL)?;
         checked::bytes_for(physical_elements, self.element_bits)?;
@@ -222,13 +229,13 @@ impl IndexMap {
     pub(super) fn with_components(mut self, components: Vec<Component>) -> IndexMap {
         self.components.clear();
         if self.sizes.contains(&0) {
-            return IndexMap { base: 0, ..self }.checked();
+            return IndexMap { base: 0, swizzle: None, ..self }.checked();
         }
         for component in components {
             separate(component, &self.sizes, &mut self.components);
         }
         sort_by(&mut self.components, |a, b| a.dims.cmp(&b.dims));
-        self.checked()
+        self.without_idle_flips().checked()
     }
 }
 

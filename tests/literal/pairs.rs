@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use tensor_layout::element::ElementKind;
 use tensor_layout::relayout::Padding;
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout::map::Swizzle;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
 
 use super::bits::{read_bits, write_bits};
 use super::{Tiles, bounded, indices, offsets_of, physical, shape_of, sizes, strided_offsets};
@@ -38,6 +39,26 @@ impl Side {
             self.offsets[number(&index)]
         };
         Side { offsets: indices(sizes).map(flipped).collect(), ..self.clone() }
+    }
+
+    /// The side with its offsets swizzled: each bit is flipped by the higher bits of its mask. Tiles that are
+    /// no digits stay as they are.
+    pub fn swizzled(self, flips: &[(u32, u64)]) -> Side {
+        if self.map.class() == LayoutClass::Irreducible {
+            return self;
+        }
+        let moved = |offset: usize| {
+            let odd = |mask: u64| (0..64).filter(|bit| (offset as u64 & mask) >> bit & 1 == 1).count() % 2;
+            flips.iter().fold(offset, |moved, &(bit, by)| moved ^ (odd(by) << bit))
+        };
+        let offsets: Vec<usize> = self.offsets.iter().map(|&offset| moved(offset)).collect();
+        let map = self.map.with_swizzle(&Swizzle::new(flips).unwrap()).unwrap();
+        Side { elements: map.physical_elements() as usize, offsets, map }
+    }
+
+    /// The side swizzled, unless it is already.
+    pub fn swizzled_once(&self, flips: &[(u32, u64)]) -> Side {
+        if self.map.swizzle().is_some() { self.clone() } else { self.clone().swizzled(flips) }
     }
 
     /// Whether two elements are at one place.
@@ -127,11 +148,23 @@ pub fn strided_side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value
 pub fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType, bits: u32) -> impl Strategy<Value = Side> {
     let shape = shape_of(sizes.clone(), kind, data_type);
     let tiled = shape.prop_map(move |shape| Side::tiled(&with_bits(of_bounded_size(shape), bits)));
-    if bits == data_type.bits() {
+    let side = if bits == data_type.bits() {
         prop_oneof![2 => tiled, 1 => strided_side(sizes, data_type)].boxed()
     } else {
         tiled.boxed()
-    }
+    };
+    (side, flips()).prop_map(|(side, flips)| if flips.is_empty() { side } else { side.swizzled(&flips) })
+}
+
+/// Mostly none, or some bits and the higher bits that flip them.
+pub fn flips() -> impl Strategy<Value = Vec<(u32, u64)>> {
+    let flip = (0..6_u32, 1..16_u64).prop_map(|(bit, by)| (bit, by << (bit + 1)));
+    let some = prop::collection::vec(flip, 1..4).prop_map(|mut flips| {
+        flips.sort_unstable();
+        flips.dedup_by_key(|flip| flip.0);
+        flips
+    });
+    prop_oneof![5 => Just(Vec::new()), 1 => some]
 }
 
 /// Two layouts of equal sizes, with these types and widths.

@@ -56,7 +56,8 @@ impl Fill {
             return Some(Self::new(map, Some(pattern), direct));
         }
         let bits = map.element_bits();
-        if map.owns() != Owns::Gaps || !bits.is_multiple_of(8) {
+        // A swizzle moves whole offsets, so the part has no range of its own.
+        if map.owns() != Owns::Gaps || !bits.is_multiple_of(8) || map.swizzle().is_some() {
             return None;
         }
         let (bytes, base, range) = (usize::try_from(bits / 8).ok()?, map.base(), map.own_range());

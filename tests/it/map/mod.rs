@@ -7,5 +7,6 @@ mod golden_layouts;
 mod limits;
 mod lowering;
 mod properties;
+mod swizzles;
 mod views;
 mod with_base;

@@ -117,6 +117,7 @@ fn places_nest(map: &IndexMap) -> bool {
 
 /// The numbers of all components at an offset, by the method that `digit_places` describes.
 fn by_places(map: &IndexMap, offset: u64) -> Option<Vec<u64>> {
+    let offset = map.swizzle().map_or(offset, |swizzle| swizzle.undo(offset));
     let mut rest = offset.checked_sub(map.base())?;
     if map.element_count() == 0 {
         return None;
