@@ -206,7 +206,10 @@ impl IndexMap {
     }
 
     fn has_form_of(&self, other: &IndexMap) -> bool {
-        self.base == other.base && self.components == other.components && self.levels == other.levels && self.swizzle == other.swizzle
+        self.base == other.base
+            && self.components == other.components
+            && self.levels == other.levels
+            && self.swizzle == other.swizzle
     }
 }
 

@@ -216,7 +216,8 @@ impl IndexMap {
         checked::bytes_for(physical_elements, element_bits)?;
         let owns = Owns::Buffer;
         let swizzle = None;
-        let map = IndexMap { data_type, element_bits, sizes, base, components, levels, swizzle, physical_elements, owns };
+        let map =
+            IndexMap { data_type, element_bits, sizes, base, components, levels, swizzle, physical_elements, owns };
         Ok(map.checked())
     }
 

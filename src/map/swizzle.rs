@@ -140,9 +140,12 @@ impl Swizzle {
     #[must_use]
     pub fn undo(&self, offset: u64) -> u64 {
         // The bits above a flip are those of the offset before the step, because they were recovered first.
-        self.flips.iter().rev().fold(offset, |offset, flip| {
-            if flip.flips(offset) { offset ^ flip.mask() } else { offset }
-        })
+        self.flips.iter().rev().fold(
+            offset,
+            |offset, flip| {
+                if flip.flips(offset) { offset ^ flip.mask() } else { offset }
+            },
+        )
     }
 
     /// The number of elements after which the step begins anew: offsets that are a multiple of it apart are

@@ -232,7 +232,8 @@ impl Nest {
         let (mut number, end) = (first, first + step.extent);
         while number < end {
             let aligned = if number == 0 { most } else { (number & -number).min(most) };
-            let size = core::iter::successors(Some(aligned), |size| Some(size / 2)).find(|&size| number + size <= end)?;
+            let size =
+                core::iter::successors(Some(aligned), |size| Some(size / 2)).find(|&size| number + size <= end)?;
             // Whole spans follow each other in a loop of their own.
             let count = if size == most { (end - number) / most } else { 1 };
             let mut piece = self.clone();

@@ -213,7 +213,8 @@ impl IndexMap {
     pub fn with_base(self, base: u64) -> Result<IndexMap, Error> {
         let span = self.swizzle().map_or(1, Swizzle::span);
         if !base.abs_diff(self.base).is_multiple_of(span) {
-            let reason = format!("a swizzled layout moves by multiples of {span} elements, not from {} to {base}", self.base);
+            let reason =
+                format!("a swizzled layout moves by multiples of {span} elements, not from {} to {base}", self.base);
             return Err(Error::not_expressible("moved layout", reason));
         }
         let after = self.physical_elements.minus(self.base);

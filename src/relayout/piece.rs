@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::checked;
 use crate::error::{Code, Error};
-use crate::map::CopyBox;
+use crate::map::{CopyBox, Swizzle};
 #[cfg(feature = "rayon")]
 use crate::map::{Loop, Stride};
 use crate::short_sort::sort_by_key;
@@ -189,6 +189,8 @@ impl Relayout {
         let components = self.destination.components.iter();
         let mut steps: Vec<u64> =
             components.flat_map(|component| component.chain.digits().iter().map(|digit| digit.stride)).collect();
+        // Inside a span, a swizzle moves elements both ways.
+        steps.extend(self.destination.swizzle().map(Swizzle::span));
         sort_by_key(&mut steps, |&step| Reverse(step));
         let base = self.destination.base();
         let page_bits = u64::try_from(PAGE).unwrap_or(u64::MAX).saturating_mul(8);

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use tensor_layout::element::ElementKind;
-use tensor_layout::relayout::Padding;
 use tensor_layout::map::Swizzle;
+use tensor_layout::relayout::Padding;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
 
 use super::bits::{read_bits, write_bits};

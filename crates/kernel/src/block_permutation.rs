@@ -224,14 +224,7 @@ impl BlockLoops {
         let odd = first % per_byte;
         let sources = sources_of(&loops[..inside], before + odd)?;
         let source_span = (odd + before + after) / per_byte + 1;
-        let by = match whole_blocks(atom, &sources, [block, source_span], source_step, register) {
-            Some(_) if blocks.checked_mul(block)? < register => return None,
-            Some(whole) if most_windows > 0 => whole,
-            _ => {
-                let windows = [register, most_windows];
-                Shuffles::Tables(Gathers::new(atom, &sources, [block, source_span], source_step, blocks, windows)?)
-            }
-        };
+        let by = shuffles(atom, &sources, [block, source_span], source_step, blocks, [register, most_windows])?;
         // The span of the blocks begins at the lowest of them.
         let behind = if source_step < 0 { (blocks - 1).checked_mul(source_step.unsigned_abs())? } else { 0 };
         let lowest = (first / per_byte).checked_sub(behind)?;
@@ -246,6 +239,43 @@ impl BlockLoops {
 }
 
 impl BlockPermutation {
+    /// Returns the permutation of `blocks` blocks of bytes, for vectors of `register` bytes. Byte `i` of each
+    /// block is byte `sources[i]` of the block on the source. Blocks follow each other on the destination, and
+    /// begin `source_step` bytes apart on the source. `most_windows` is that of [`BlockLoops::permuted`].
+    ///
+    /// Returns `None` if a block has no bytes or more than 1 KiB, or if there is no vector kernel for the
+    /// permutation.
+    ///
+    /// ```
+    /// use strided_copy::BlockPermutation;
+    ///
+    /// // Pairs of bytes change places.
+    /// let swapped = BlockPermutation::of_bytes(vec![1, 0], 64, 2, 32, 6).expect("pairs fit a register");
+    /// assert_eq!((swapped.block(), swapped.span()), (2, (Some(128), Some(128))));
+    /// ```
+    #[must_use]
+    pub fn of_bytes(
+        sources: Vec<u32>,
+        blocks: usize,
+        source_step: usize,
+        register: usize,
+        most_windows: usize,
+    ) -> Option<BlockPermutation> {
+        let (block, atom) = (sources.len(), Atom::Byte);
+        if !matches!(register, 32 | 64) || !(1..=LONGEST_BLOCK).contains(&block) || blocks == 0 {
+            return None;
+        }
+        let source_span = usize::try_from(*sources.iter().max()?).ok()?.checked_add(1)?;
+        let source_step = isize::try_from(source_step).ok()?;
+        // All offsets of the tables fit 32 bits, and the span of the blocks fits an address.
+        if source_span >= 1 << 30 {
+            return None;
+        }
+        let by = shuffles(atom, &sources, [block, source_span], source_step, blocks, [register, most_windows])?;
+        let shape = Shape { atom, sources, block, source_step, source_span, by };
+        Some(BlockPermutation { blocks, shape: Arc::new(shape) })
+    }
+
     /// The number of blocks.
     #[must_use]
     pub fn blocks(&self) -> usize {
@@ -311,6 +341,26 @@ impl BlockPermutation {
 
     pub(crate) fn sources(&self) -> &[u32] {
         &self.shape.sources
+    }
+}
+
+/// Returns how registers permute the blocks. `None` if there is no vector kernel for them.
+fn shuffles(
+    atom: Atom,
+    sources: &[u32],
+    [block, source_span]: [usize; 2],
+    source_step: isize,
+    blocks: usize,
+    [register, most_windows]: [usize; 2],
+) -> Option<Shuffles> {
+    match whole_blocks(atom, sources, [block, source_span], source_step, register) {
+        Some(_) if blocks.checked_mul(block)? < register => None,
+        Some(whole) if most_windows > 0 => Some(whole),
+        _ => {
+            let windows = [register, most_windows];
+            let gathers = Gathers::new(atom, sources, [block, source_span], source_step, blocks, windows)?;
+            Some(Shuffles::Tables(gathers))
+        }
     }
 }
 

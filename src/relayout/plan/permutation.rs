@@ -5,7 +5,7 @@ use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_regist
 use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, PermutedBlocks, Prefetch, SMALL_PROGRAM};
 
 use crate::error::Error;
-use crate::map::{self, CopyBox, Loop};
+use crate::map::{self, BoxGroups, CopyBox, Loop, Loops, each_element};
 
 use super::machine::{Knobs, Site};
 use super::nest::{NestLoops, checked, front_to_back, overflow, stride_in_bytes};
@@ -23,6 +23,10 @@ const CALLED_FROM: usize = 1 << 9;
 /// and more, kernels that transpose in registers were up to three times as fast as permutations (Zen 3,
 /// planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
+
+/// The most boxes that are looked at together, and the longest block that they permute, in bytes.
+const MOST_TOGETHER: u64 = 64;
+const LONGEST_BLOCK: usize = 1 << 10;
 
 /// The longest unit of a reversal that is permuted, in bytes.
 const LONGEST_REVERSED: usize = 16;
@@ -78,6 +82,64 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
         return None;
     }
     blocks.permuted(site.knobs.level.register(), most_windows)
+}
+
+/// Returns the blocks of a copy whose boxes lie inside each other's blocks, such as those of a swizzle. All
+/// boxes have the loop from block to block, and the loops outside of it, in common. Inside, the boxes fill a
+/// block of the destination without a gap. `None` for other boxes.
+pub(super) fn together(boxes: &BoxGroups, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
+    let register = site.knobs.level.register();
+    if !(2..=MOST_TOGETHER).contains(&boxes.count()) || !site.knobs.level.has_vectors() || !bits.is_multiple_of(8) {
+        return None;
+    }
+    let boxes: Vec<_> = boxes.iter().collect();
+    let (first, others) = boxes.split_first()?;
+    let mut shared: Vec<map::Stride> = first.loops.iter().map(Loop::stride).collect::<Option<_>>()?;
+    shared.retain(|step| others.iter().all(|copy| copy.loops.contains(&Loop::Strided(*step))));
+    // Loops are sorted by the stride of the destination, so the innermost that all boxes share goes from block
+    // to block.
+    let each = u64::from(bits.div_euclid(8));
+    let in_bytes = |elements: u64| usize::try_from(elements.checked_mul(each)?).ok();
+    let from_block = shared.pop().filter(|step| step.source > 0)?;
+    let (block, blocks) = (in_bytes(from_block.destination)?, usize::try_from(from_block.extent).ok()?);
+    if block > LONGEST_BLOCK || block.checked_mul(blocks)? < LEAST_PERMUTED {
+        return None;
+    }
+    let lowest = |offset: fn(&CopyBox) -> u64| boxes.iter().map(|copy| offset(copy)).min();
+    let start = (boxes.iter().map(|copy| copy.source_span().start).min()?, lowest(|copy| copy.destination)?);
+    // The source of each element of a block, counted from the first.
+    let mut elements: Vec<Option<u64>> = vec![None; usize::try_from(from_block.destination).ok()?];
+    let mut filled = true;
+    for copy in &boxes {
+        let inside = copy
+            .loops
+            .iter()
+            .filter(|step| step.stride().is_some_and(|stride| stride != from_block && !shared.contains(&stride)));
+        let inside: Loops = inside.cloned().collect();
+        let count = inside.iter().map(Loop::extent).fold(1, u64::saturating_mul);
+        if count > from_block.destination {
+            return None;
+        }
+        each_element(&inside, copy.source, copy.destination, &mut |from, to| {
+            let slot = usize::try_from(to.saturating_sub(start.1)).ok().and_then(|at| elements.get_mut(at));
+            match slot.filter(|slot| slot.is_none()) {
+                Some(slot) => *slot = from.checked_sub(start.0),
+                None => filled = false,
+            }
+        });
+    }
+    let mut sources = Vec::with_capacity(block);
+    for from in elements {
+        let first = from?.checked_mul(each)?;
+        sources.extend((first..first.checked_add(each)?).map_while(|byte| u32::try_from(byte).ok()));
+    }
+    let source_step = in_bytes(u64::try_from(from_block.source).ok()?)?;
+    let whole = filled && sources.len() == block;
+    let permutation =
+        whole.then(|| BlockPermutation::of_bytes(sources, blocks, source_step, register, MOST_WINDOWS))??;
+    let outer = shared.iter().map(|&step| stride_in_bytes(step, |(a, b)| Some((in_bytes(a)?, in_bytes(b)?))));
+    let start = (in_bytes(start.0)?, in_bytes(start.1)?);
+    Some(PermutedBlocks { permutation, outer: outer.collect::<Option<_>>()?, start })
 }
 
 /// Returns the blocks of a nest whose units of `unit` bytes are in the opposite order on the two sides, and

@@ -153,8 +153,17 @@ impl Program {
             let site = Site { streaming, prefetch, permutes, knobs };
             let is_small = traffic.written <= MOST_PLAIN_BYTES && knobs.plain_loops;
             let plain = is_small && boxes.count() == 1 && pieces.is_none();
-            prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
-            boxes.iter().try_for_each(|copy| plan_box(&copy, widths, site, plain, prepared))?;
+            let together = if permutes && widths.change().is_none() {
+                permutation::together(boxes, widths.source, site)
+            } else {
+                None
+            };
+            if let Some(blocks) = together {
+                prepared.push(PlannedBox::Copy(permutation::copy(blocks, site)?));
+            } else {
+                prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
+                boxes.iter().try_for_each(|copy| plan_box(&copy, widths, site, plain, prepared))?;
+            }
         }
         (program.streaming, program.prefetch) = (streaming, prefetch);
         Ok(program)

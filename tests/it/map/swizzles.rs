@@ -72,12 +72,18 @@ fn the_unit_is_part_of_a_swizzle() {
         assert_eq!(bytes == Swizzle::new(&modes(4..7, 3)).unwrap(), same);
     }
     let bytes = Swizzle::from_bytes(&modes(4..7, 3), 16).unwrap();
-    assert_eq!((bytes.text(16), bytes.in_words(16)), ("bytes 4-6 ^= 7-9".into(), "bits 4 to 6 of the byte ^= bits 7 to 9".into()));
+    assert_eq!(
+        (bytes.text(16), bytes.in_words(16)),
+        ("bytes 4-6 ^= 7-9".into(), "bits 4 to 6 of the byte ^= bits 7 to 9".into())
+    );
     let sums = Swizzle::new(&[(2, 0b1001_0000), (3, 0b10_0000)]).unwrap();
-    assert_eq!((sums.text(4), sums.in_words(4)), (
-        "elements 2 ^= 4+7, 3 ^= 5".into(),
-        "bit 2 of the element offset ^= bits 4 + 7, bit 3 of the element offset ^= bit 5".into(),
-    ));
+    assert_eq!(
+        (sums.text(4), sums.in_words(4)),
+        (
+            "elements 2 ^= 4+7, 3 ^= 5".into(),
+            "bit 2 of the element offset ^= bits 4 + 7, bit 3 of the element offset ^= bit 5".into(),
+        )
+    );
     // What does nothing is none: a bit that is flipped twice, and bits that no index sets.
     assert!(Swizzle::new(&[(1, 4), (1, 4), (2, 0)]).unwrap().flips().is_empty());
     let one_row = map("f16[1,64]:[64,1]").with_swizzle(&bytes).unwrap();
@@ -91,12 +97,16 @@ fn the_unit_is_part_of_a_swizzle() {
 
 #[test]
 fn what_is_no_swizzle_is_refused() {
-    for (flips, bit, by) in [(&[(4_u32, 1_u64 << 4)][..], 4, 4), (&[(4, 1 << 3)], 4, 3), (&[(3, 1 << 62)], 3, 62), (&[(70, 1 << 5)], 70, 5)] {
+    for (flips, bit, by) in
+        [(&[(4_u32, 1_u64 << 4)][..], 4, 4), (&[(4, 1 << 3)], 4, 3), (&[(3, 1 << 62)], 3, 62), (&[(70, 1 << 5)], 70, 5)]
+    {
         let error = Swizzle::new(flips).unwrap_err();
         assert_eq!((error.code(), error.value(), error.limit()), ("swizzle_bit", Some(bit), Some(by)), "{error}");
     }
     // Bit 0 of the byte is inside an element of 2 bytes, and 3 bits are no byte.
-    for (bits, flip) in [(16, (0, 1 << 7)), (16, (4, 0b1_0000_0001)), (4, (4, 1 << 7)), (6, (4, 1 << 7)), (24, (4, 1 << 7))] {
+    for (bits, flip) in
+        [(16, (0, 1 << 7)), (16, (4, 0b1_0000_0001)), (4, (4, 1 << 7)), (6, (4, 1 << 7)), (24, (4, 1 << 7))]
+    {
         let error = Swizzle::from_bytes(&[flip], bits).unwrap_err();
         assert!(["not_expressible", "swizzle_bit"].contains(&error.code()), "{error}");
     }
