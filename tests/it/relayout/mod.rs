@@ -11,5 +11,6 @@ mod properties;
 mod reversed;
 mod rows;
 mod streamed;
+mod swizzled;
 mod threads;
 mod widths;
