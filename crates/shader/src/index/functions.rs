@@ -7,6 +7,7 @@ use tensor_layout::map::IndexMap;
 use super::inverse::index_at;
 use super::offset::offset_of;
 use super::range::last_of;
+use super::swizzle::{swizzled, unswizzled};
 
 /// Declares the parameters of a function that takes an index: the base, if it is not a constant, and the
 /// indices. Returns all parameters, the base and the indices.
@@ -49,6 +50,7 @@ pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>, reversed: &[usi
     turn(&mut index, map, reversed);
     let offset = offset_of(&mut code, map, &index)?;
     let offset = if base.constant().is_some() { offset + base } else { base.wrapping_add(offset) };
+    let offset = swizzled(&mut code, map.swizzle(), offset, u32::MAX);
     Ok(Function::new(&all, code, Returned::Number(offset))
         .with_comment([format!("The offset of an element of {}.", described(map))]))
 }
@@ -58,7 +60,9 @@ pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>, reversed: &[usi
 pub(crate) fn index_function(map: &IndexMap, base: Option<u32>, reversed: &[usize]) -> Result<Function, Error> {
     let mut code = Code::new();
     let argument = base.is_none().then(|| code.parameter("base", u32::MAX));
-    let offset = code.parameter("offset", u32::MAX);
+    let parameter = code.parameter("offset", u32::MAX);
+    let offset = unswizzled(&mut code, map.swizzle(), parameter.clone());
+    let offset = if map.swizzle().is_some() { code.bind("plain", offset) } else { offset };
     let (reached, inside) = match (&argument, base) {
         (Some(base), _) => (Condition::True, offset.clone().wrapping_sub(base)),
         (None, None | Some(0)) => (Condition::True, offset.clone()),
@@ -75,7 +79,7 @@ pub(crate) fn index_function(map: &IndexMap, base: Option<u32>, reversed: &[usiz
         let i = code.bind(&name, i);
         fields.push((name, Field::Number(i)));
     }
-    let parameters: Vec<Expr> = argument.into_iter().chain([offset]).collect();
+    let parameters: Vec<Expr> = argument.into_iter().chain([parameter]).collect();
     let comment = format!("The index at an offset of {}, or padding.", described(map));
     Ok(Function::new(&parameters, code, Returned::Struct(fields)).with_comment([comment]))
 }

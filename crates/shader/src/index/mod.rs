@@ -5,8 +5,10 @@ mod inverse;
 mod levels;
 mod offset;
 mod range;
+mod swizzle;
 mod walk;
 
 pub(crate) use functions::{index_function, offset_function};
 pub(crate) use range::{check_range, number};
+pub(crate) use swizzle::{swizzled, unswizzled};
 pub(crate) use walk::Walk;

@@ -35,6 +35,9 @@ impl Walk {
         if map.levels().is_some() && map.element_count() > 0 {
             return refuse("has no strides: the layout is Irreducible, and is evaluated tile by tile");
         }
+        if map.swizzle().is_some() {
+            return refuse("has no strides: bits of its offsets are flipped by higher bits");
+        }
         let place = map.components().iter().position(|component| component.dims().contains(&axis));
         let component = place.and_then(|place| map.components().get(place));
         if component.is_some_and(|component| component.dims().last() != Some(&axis)) {

@@ -8,6 +8,7 @@ use tensor_layout::map::IndexMap;
 use tensor_layout::plan::{Component, DigitPlace, TileLevels};
 
 use super::super::code::{Code, Condition, Expr};
+use super::super::index::{swizzled, unswizzled};
 use super::sum::Sum;
 
 /// Two layouts of the same sizes, each with at most 2^32 - 1 physical elements.
@@ -33,6 +34,9 @@ impl Gather<'_> {
         }
         let base = small(self.destination.base());
         let last = self.destination.span_elements().saturating_sub(self.destination.base()).saturating_sub(1);
+        let swizzle = self.destination.swizzle();
+        let plain = unswizzled(code, swizzle, offset.clone());
+        let offset = if swizzle.is_some() { code.bind("plain", plain) } else { plain };
         let inside = code.bind("inside", offset.clone().wrapping_sub(base));
         // An offset below the base wraps to a number above `last`, so one comparison is enough.
         let last = small(last);
@@ -100,7 +104,8 @@ impl Gather<'_> {
                 rest = remainder;
             }
         }
-        offset.expr()
+        let most = small(self.source.physical_elements().saturating_sub(1));
+        swizzled(code, self.source.swizzle(), offset.expr(), most)
     }
 
     /// Finds the indices of an Irreducible destination, one tile level after the other.

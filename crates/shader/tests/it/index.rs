@@ -1,9 +1,12 @@
 //! The index functions of shaders, evaluated on the CPU, against the literal layouts and against the index
 //! map.
 
+use crate::literal::Tiles;
 use crate::literal::bits::{read_bits, write_bits};
+use crate::literal::pairs::{flips, side};
 use crate::literal::{any_shape, cases, indices, offsets, physical, shape_of, sizes};
 use proptest::prelude::*;
+use tensor_layout::map::Swizzle;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_shader::{Access, IndexFunctions};
 
@@ -68,6 +71,21 @@ proptest! {
                 prop_assert_eq!(functions.index(offset), map.inverse(offset), "at {} in\n{}", offset, functions.wgsl());
             },
             Err(error) => prop_assert_eq!(error.code(), "undecided"),
+        }
+    }
+
+    #[test]
+    fn swizzled_layouts_are_those_of_the_map(side in sizes(4, 8).prop_flat_map(|sizes| side(sizes, Tiles::PowersOfTwo, DataType::U8, 8)), flips in flips()) {
+        let map = side.swizzled_once(&flips).map;
+        let functions = IndexFunctions::new(&map).unwrap();
+        for index in indices(map.sizes()) {
+            prop_assert_eq!(functions.offset(&index), map.offset(&index), "{}", functions.wgsl());
+        }
+        check_walks(&functions, &map)?;
+        if let Ok(functions) = functions.with_inverse() {
+            for offset in 0..map.physical_elements() {
+                prop_assert_eq!(functions.index(offset), map.inverse(offset), "at {} in\n{}", offset, functions.wgsl());
+            }
         }
     }
 
@@ -137,6 +155,16 @@ proptest! {
 
 fn shape(text: &str) -> ArrayShape {
     text.parse().unwrap()
+}
+
+/// The step of a swizzle is one expression for neighbouring bits.
+#[test]
+fn a_swizzle_is_shifts_and_xors() {
+    let rows: BufferTensorDesc = "f16[8,64]:[64,1]".parse().unwrap();
+    let swizzle = Swizzle::from_bytes(&[(4, 1 << 7), (5, 1 << 8), (6, 1 << 9)], 16).unwrap();
+    let map = rows.to_index_map().unwrap().with_swizzle(&swizzle).unwrap();
+    let text = IndexFunctions::new(&map).unwrap().with_inverse().unwrap().wgsl();
+    assert!(text.contains("let plain = (i0 << 6u) + i1;\n    return plain ^ ((plain >> 6u) << 3u);"), "{text}");
 }
 
 #[test]
