@@ -25,7 +25,7 @@ use core::ops::Range;
 use crate::bridge::AnyLayout;
 use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
 use crate::error::{Code, Error};
-use crate::map::ToIndexMap;
+use crate::map::{Swizzle, ToIndexMap};
 use crate::strided::{Owns, Slice};
 
 use super::limits::{DeviceLimits, common_multiple};
@@ -230,6 +230,12 @@ impl Tensor<'_> {
                 }
             }
             Layout::Mapped(map) => {
+                // A swizzled tensor is cut between two spans of its swizzle.
+                let span = map.swizzle().map_or(1, Swizzle::span);
+                let mut look = |axis, unit: u64, stride: u64| {
+                    let units = span.divided_by(gcd(stride, span).max(1));
+                    look(axis, unit.saturating_mul(units), stride.saturating_mul(units));
+                };
                 for component in &map.components {
                     let Some((&axis, fused)) = component.dims().split_first() else { continue };
                     let minor: Dims = fused.iter().map(|&dim| at(sizes, dim)).collect();

@@ -1,6 +1,8 @@
 //! `Tensor`: the properties of a layout that the checks read, for all kinds of layouts.
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 
 use crate::checked::{self, Dims, Exact, wide_product};
 use crate::element::{BlockType, DataType};
@@ -110,11 +112,15 @@ impl<'a> Tensor<'a> {
     }
 
     pub(super) fn has_no_strides(&self) -> Error {
-        let reason = match &self.layout {
+        let reason: String = match &self.layout {
             Layout::Mapped(map) if map.class() == LayoutClass::Split => {
-                "its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank"
+                "its tiles cut dimensions; `bridge::lower` gives the padded tensor of higher rank".into()
             }
-            _ => "strides alone do not say where its elements are stored; copy it to a layout of strides",
+            Layout::Mapped(map) if map.class() == LayoutClass::Swizzled => {
+                let words = map.swizzle().map(|swizzle| swizzle.in_words(map.element_bits()));
+                format!("{}; copy it to a layout of strides", words.unwrap_or_default())
+            }
+            _ => "strides alone do not say where its elements are stored; copy it to a layout of strides".into(),
         };
         Error::not_expressible("strided tensor", reason)
     }

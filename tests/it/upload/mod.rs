@@ -6,6 +6,7 @@ mod free_strides;
 mod layouts;
 mod parts;
 mod suggest;
+mod swizzled;
 mod validation;
 mod webgpu;
 
