@@ -85,6 +85,7 @@ fn class_words(class: LayoutClass) -> &'static str {
         LayoutClass::Split => "each dimension is a row of digits, each with its stride",
         LayoutClass::RaggedSplit => "digits that do not divide each other",
         LayoutClass::Fused => "some dimensions can only be placed together",
+        LayoutClass::Swizzled => "digits, and then bits of the offset that higher bits flip",
         LayoutClass::Irreducible => "evaluated tile by tile",
         _ => "other",
     }

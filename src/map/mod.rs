@@ -10,11 +10,15 @@
 //! cuts this number into digits and gives each digit its own stride. In a strided layout, each component is
 //! one dimension with one digit.
 //!
+//! A layout of shared memory may have one more step, in which higher bits of the offset flip lower bits
+//! ([`Swizzle`]).
+//!
 //! The code cites these invariants of an [`IndexMap`] by number, and debug builds check them for every map
 //! (`invariants.rs`):
 //!
 //! 1. Every offset is below `physical_elements`, which was computed with checked arithmetic and fits 64 bits.
-//!    No sum or product of a chain's evaluation can therefore pass 64 bits.
+//!    With a swizzle, so is every offset of the aligned blocks that it permutes. No sum or product of a
+//!    chain's evaluation can therefore pass 64 bits.
 //! 2. The divisors of a chain descend to 1 and are below the component's extent. No boundary of a chain can
 //!    be left out. A chain whose extent is at most 1 is empty.
 //! 3. Components are disjoint and sorted by their first dimension. Together they hold every dimension whose

@@ -408,6 +408,7 @@ fn class_sentence(class: LayoutClass) -> &'static str {
         LayoutClass::Split => "split: some dimensions are cut into digits, each with its stride",
         LayoutClass::RaggedSplit => "ragged_split: digits that do not divide each other",
         LayoutClass::Fused => "fused: dimensions that are joined and then cut across",
+        LayoutClass::Swizzled => "swizzled: digits, and then bits of the offset that higher bits flip",
         LayoutClass::Irreducible => "irreducible: evaluated tile by tile",
         _ => "other",
     }
