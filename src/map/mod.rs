@@ -66,6 +66,7 @@ mod places;
 mod refine;
 mod reshape;
 mod swizzle;
+mod swizzled;
 mod swizzled_boxes;
 mod view;
 

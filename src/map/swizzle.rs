@@ -26,11 +26,9 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Exact, PHYSICAL};
+use crate::checked::Exact;
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by_key;
-
-use super::index_map::IndexMap;
 
 /// One bit of an offset, and the higher bits that flip it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -163,7 +161,7 @@ impl Swizzle {
     }
 
     /// Returns this swizzle without the sources outside of `bits`, which are 0 in every offset.
-    fn of_set_bits(&self, bits: u64) -> Swizzle {
+    pub(super) fn of_set_bits(&self, bits: u64) -> Swizzle {
         let kept = self.flips.iter().map(|flip| Flip { by: flip.by & bits, ..*flip });
         Swizzle { flips: kept.filter(|flip| flip.by != 0).collect() }
     }
@@ -256,98 +254,4 @@ impl Bits {
 fn byte_shift(element_bits: u32) -> Option<u32> {
     let bytes = element_bits.checked_div(8).filter(|_| element_bits.is_multiple_of(8))?;
     bytes.is_power_of_two().then(|| bytes.trailing_zeros())
-}
-
-impl IndexMap {
-    /// The last step of this map, in which bits of the offset are flipped. `None` for most maps.
-    #[must_use]
-    pub fn swizzle(&self) -> Option<&Swizzle> {
-        self.swizzle.as_deref()
-    }
-
-    /// Returns this map followed by a swizzle of its offsets, base included. Bits that no index sets flip
-    /// nothing, and are dropped. The buffer grows to a whole number of the pieces that the step permutes.
-    ///
-    /// # Errors
-    ///
-    /// `not_expressible` for an Irreducible layout, and for a map that has a swizzle. `overflow` if the size
-    /// of the buffer passes 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, ToIndexMap, map::Swizzle};
-    ///
-    /// let rows: BufferTensorDesc = "f16[8,64]:[64,1]".parse()?;
-    /// let swizzle = Swizzle::from_bytes(&[(4, 1 << 7), (5, 1 << 8), (6, 1 << 9)], 16)?;
-    /// let map = rows.to_index_map()?.with_swizzle(&swizzle)?;
-    /// assert_eq!((map.offset(&[1, 0])?, map.inverse(72)?.as_deref()), (72, Some(&[1, 0][..])));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn with_swizzle(self, swizzle: &Swizzle) -> Result<IndexMap, Error> {
-        if self.levels.is_some() || self.swizzle.is_some() {
-            let has = if self.swizzle.is_some() { "a swizzle" } else { "`*` in a later tile" };
-            let reason = format!("the layout has {has}, and a swizzle follows digits only");
-            return Err(Error::not_expressible("swizzled layout", reason));
-        }
-        let swizzled = IndexMap { swizzle: Some(alloc::boxed::Box::new(swizzle.clone())), ..self }.without_idle_flips();
-        let block = swizzled.swizzle().map_or(1, Swizzle::block);
-        let physical = checked::round_up(swizzled.physical_elements, block, PHYSICAL)?;
-        checked::bytes_for(physical, swizzled.element_bits)?;
-        Ok(IndexMap { physical_elements: physical, ..swizzled }.checked())
-    }
-
-    /// Drops the flips by bits that are 0 at every index.
-    pub(super) fn without_idle_flips(mut self) -> IndexMap {
-        if let Some(swizzle) = self.swizzle.take() {
-            let kept = swizzle.of_set_bits(self.set_bits());
-            self.swizzle = (!kept.flips.is_empty()).then(|| alloc::boxed::Box::new(kept));
-        }
-        self
-    }
-
-    /// The bits that are 1 in the offset of some index before the swizzle. If sums carry, there may be more
-    /// bits in the result.
-    fn set_bits(&self) -> u64 {
-        if self.sizes.contains(&0) {
-            return 0;
-        }
-        match self.bit_offsets() {
-            Some(bits) => bits.iter().fold(self.base, |set, (.., offset)| set | offset),
-            None => {
-                let strides = self.components.iter().flat_map(|component| component.chain.digits());
-                let steps = strides.fold(self.base, |steps, digit| steps | digit.stride);
-                let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
-                let last = largest.fold(self.base, u64::plus);
-                // No bit is set below the lowest bit of all strides, nor above the highest of the last offset.
-                let low = 1_u64.checked_shl(steps.trailing_zeros()).unwrap_or(0);
-                let high = u64::MAX.checked_shr(last.leading_zeros()).unwrap_or(0);
-                if low == 0 { 0 } else { high & !low.minus(1) }
-            }
-        }
-    }
-
-    /// Returns each index with a single bit, as its dimension and value, with the offset that it adds to the
-    /// base before the swizzle. The offset of every index is then the exclusive or of the base and the offsets
-    /// of its bits. `None` if sums carry, or if a digit is no range of bits.
-    pub(super) fn bit_offsets(&self) -> Option<Vec<(usize, u64, u64)>> {
-        if self.levels.is_some() {
-            return None;
-        }
-        let (mut bits, mut seen) = (Vec::new(), self.base);
-        for component in &self.components {
-            let [dim] = *component.dims() else { return None };
-            if !component.chain.digits().iter().all(|digit| digit.divisor.get().is_power_of_two()) {
-                return None;
-            }
-            let values = core::iter::successors(Some(1_u64), |value| value.checked_mul(2));
-            for value in values.take_while(|&value| value < component.extent) {
-                let offset = component.chain.at(value);
-                if offset & seen != 0 {
-                    return None;
-                }
-                seen |= offset;
-                bits.push((dim, value, offset));
-            }
-        }
-        Some(bits)
-    }
 }

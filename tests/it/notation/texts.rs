@@ -224,7 +224,7 @@ fn names_read_back() {
     let error = "afine".parse::<LayoutClass>().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "column 1 of `afine`: expected a class of layouts: affine, split, ragged_split, fused, irreducible, found `afine`"
+        "column 1 of `afine`: expected a class of layouts: affine, split, ragged_split, fused, swizzled, irreducible, found `afine`"
     );
 }
 
