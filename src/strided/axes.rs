@@ -16,13 +16,18 @@ use crate::short_sort::sort_by_key;
 /// channels, depth, height, width.
 const LOGICAL: &[u8] = b"GNOCIDHW";
 
+/// The letters of XLA's page on shapes: the axes of a rank below 4 have the last of them, so those of rank 2
+/// are y, x.
+const OF_XLA: &[u8] = b"PZYX";
+
 /// The order of axes in memory, the slowest axis first. Each axis is named by a letter.
 ///
 /// Sizes and strides are always given in the logical order (N, C, D, H, W for activations, G, O, I, D,
 /// H, W for weights), whatever the order in memory is. This is DirectML's rule. An axis order
 /// determines the strides.
 ///
-/// The letters a, b, c, ... name axes 0, 1, 2, ... as oneDNN's tags do.
+/// The letters a, b, c, ... name axes 0, 1, 2, ... as oneDNN's tags do. Y X, Z Y X and P Z Y X name the axes of
+/// ranks 2, 3 and 4, as XLA's page on shapes does.
 ///
 /// ```
 /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
@@ -76,8 +81,13 @@ impl AxisOrder {
             let mut places: SmallVec<[usize; 8]> = all;
             sort_by_key(&mut places, |&place| place);
             logical = places.iter().filter_map(|&place| LOGICAL.get(place).copied()).collect();
+        } else if let Some(last) = OF_XLA.len().checked_sub(logical.len()).and_then(|first| OF_XLA.get(first..))
+            && last.len() > 1
+            && last.iter().all(|letter| logical.contains(letter))
+        {
+            logical = last.to_vec();
         } else if logical.iter().zip(b'A'..).any(|(&letter, expected)| letter != expected) {
-            return Err("its letters are neither among N C D H W (G O I for weights) nor a run a b c ...".into());
+            return Err("its letters are neither among N C D H W (G O I for weights) nor Y X, Z Y X, P Z Y X nor a run a b c ...".into());
         }
         let mut order = AxisOrder { letters: [0; 8], axes: [0; 8] };
         let slots = order.letters.iter_mut().zip(&mut order.axes);
@@ -128,7 +138,7 @@ impl FromStr for AxisOrder {
     /// # Errors
     ///
     /// `bad_axis_order` if a letter is repeated, for more than [`MAX_RANK`](Self::MAX_RANK) letters, and for
-    /// other letters than those of engines (G N O C I D H W) or a run a, b, c, ...
+    /// other letters than those of engines (G N O C I D H W), of XLA (P Z Y X) or a run a, b, c, ...
     fn from_str(letters: &str) -> Result<Self, Error> {
         AxisOrder::read(letters).map_err(|reason| Code::BadAxisOrder.because(letters.to_owned(), reason))
     }

@@ -23,6 +23,7 @@ pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 /// | 5 | host | the host's memory | XLA's page |
 /// | 6 | SREG | scalars that stay in the scalar unit's registers: no memory | what libtpu 0.0.51 generates for them |
 /// | 8 | SparseCore SFLAG | the flags of a SparseCore's scalar unit (JAX: `SC_SCALAR_SEMAPHORE_MEM`) | JAX's `tpu_custom_call` |
+/// | 10, 11, 15 | SparseCore offload | operands and results of operations that a SparseCore runs | what libtpu 0.0.52 writes |
 ///
 /// ```
 /// use tensor_layout::tiled::memory_space_name;
@@ -43,6 +44,7 @@ pub fn memory_space_name(memory_space: u64) -> Option<&'static str> {
         5 => Some("host"),
         6 => Some("SREG"),
         8 => Some("SparseCore SFLAG"),
+        10 | 11 | 15 => Some("SparseCore offload"),
         _ => None,
     }
 }

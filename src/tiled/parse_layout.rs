@@ -4,7 +4,7 @@
 //! layout := "{" [ dim { "," dim } ] [ ":" parts ] "}"
 //! parts  := [ "D(" level { "," level } ")" ] [ "T" tile { tile } ] [ "L(" n ")" ] [ "#(" type ")" ] [ "*(" type ")" ]
 //!           [ "E(" n ")" ] [ "S(" n ")" ] [ "SC" split { split } ] [ "M(" n ")" ]
-//! tile   := "(" [ entry { "," entry } ] ")"          entry := n | "*"
+//! tile   := "(" [ entry { "," entry } ] ")"          entry := n | "*" | "-1"
 //! split  := "(" n ":" n { "," n } ")"
 //! level  := ( "D" | "C" | "S" | "H" ) [ "+" ] [ "~" ]
 //! ```
@@ -218,7 +218,10 @@ fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
 
 fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
     let start = cursor.position();
-    if cursor.eat("*") {
+    // XLA's pages write -1 for `*`.
+    let is_minus_one =
+        cursor.rest().strip_prefix("-1").is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    if cursor.eat(if is_minus_one { "-1" } else { "*" }) {
         return Ok(TileSize::Combine);
     }
     let size = cursor.number_below_2_63("a tile size or `*`")?;

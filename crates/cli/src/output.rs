@@ -191,36 +191,61 @@ impl<'w> Output<'w> {
 /// arrived yet.
 pub(crate) fn each_line(
     output: &mut Output,
+    handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,
+) -> Result<Verdict, Stop> {
+    each_text(output, &(|_| false, |_, _| false), handle)
+}
+
+/// Says which lines begin a text that may have several lines, and whether such a text goes on in a line.
+pub(crate) type Texts = (fn(&str) -> bool, fn(&str, &str) -> bool);
+
+/// Calls `handle` for every text of standard input: a line, or the several lines of a text.
+pub(crate) fn each_text(
+    output: &mut Output,
+    (begins, goes_on): &Texts,
     mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,
 ) -> Result<Verdict, Stop> {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut verdict = Verdict::Well;
-    let mut line = Vec::new();
+    let (mut read, mut ahead) = (0, None);
     loop {
-        output.input_line += 1;
-        line.clear();
-        let read = input.read_until(b'\n', &mut line);
-        match read {
-            Ok(0) => {
-                output.input_line = 0;
-                return Ok(verdict);
+        let Some(mut text) = ahead.take().map_or_else(|| next_line(&mut input), |line| Ok(Some(line)))? else {
+            output.input_line = 0;
+            return Ok(verdict);
+        };
+        read += 1;
+        output.input_line = read;
+        if begins(&text) {
+            ahead = next_line(&mut input)?;
+            while let Some(line) = ahead.take_if(|line| goes_on(&text, line)) {
+                read += 1;
+                text = format!("{text}\n{line}");
+                ahead = next_line(&mut input)?;
             }
-            Ok(_) => {}
-            Err(error) => return Err(Stop::Unusable(format!("standard input cannot be read: {error}"))),
         }
-        let text = String::from_utf8_lossy(&line);
-        let text = text.strip_suffix('\n').unwrap_or(&text);
-        let text = text.strip_suffix('\r').unwrap_or(text);
         let text = match &output.data_type {
-            Some(data_type) => with_type(text, data_type),
+            Some(data_type) => with_type(&text, data_type),
             None => text.into(),
         };
         let answer = handle(&text, output);
         verdict = verdict.and(output.settle(answer)?);
-        if input.buffer().is_empty() {
+        if input.buffer().is_empty() && ahead.is_none() {
             output.flush()?;
         }
     }
+}
+
+/// Returns the next line without its end, or `None` at the end of the input.
+fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Stop> {
+    let mut line = Vec::new();
+    match input.read_until(b'\n', &mut line) {
+        Ok(0) => return Ok(None),
+        Ok(_) => {}
+        Err(error) => return Err(Stop::Unusable(format!("standard input cannot be read: {error}"))),
+    }
+    line.pop_if(|byte| *byte == b'\n');
+    line.pop_if(|byte| *byte == b'\r');
+    Ok(Some(String::from_utf8_lossy(&line).into_owned()))
 }
 
 pub(crate) fn each_layout(

@@ -14,6 +14,12 @@ pub(super) struct CommaSplit<'a> {
     is_open: bool,
 }
 
+impl CommaSplit<'_> {
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open
+    }
+}
+
 impl<'a> Iterator for CommaSplit<'a> {
     type Item = &'a str;
 
@@ -95,7 +101,7 @@ impl<'a> Attributes<'a> {
                 _ => {}
             }
         }
-        found.is_open = parts.is_open || text.trim_end().ends_with(',');
+        found.is_open = parts.is_open() || text.trim_end().ends_with(',');
         found
     }
 

@@ -7,6 +7,7 @@ use tensor_layout::{Error, Shape, checked};
 
 use super::attributes::{self, Attributes};
 use super::header::{InputOutputAlias, aliases};
+use super::operation::{read_head, read_opcode};
 use super::sources::{SourceLine, Sources};
 
 /// One instruction of an HLO dump.
@@ -99,9 +100,8 @@ impl Instruction {
         sources: &mut Sources,
     ) -> Result<Instruction, Error> {
         let mut cursor = Cursor::new(text);
-        let is_root = cursor.rest().starts_with("ROOT ") && cursor.eat("ROOT");
-        let name = read_name(&mut cursor)?.to_owned();
-        cursor.expect("=", "`=`")?;
+        let (is_root, name) = read_head(&mut cursor)?;
+        let name = name.to_owned();
         let shape = Shape::read(&mut cursor)?;
         let opcode = read_opcode(&mut cursor)?.to_owned();
         cursor.expect("(", "`(` and the operands")?;
@@ -191,27 +191,6 @@ pub(super) fn aliased_element(opcode: &str) -> Option<usize> {
         "all-reduce-start" => None,
         opcode => (opcode == "send" || opcode.ends_with("-start")).then_some(0),
     }
-}
-
-/// Reads the name of an instruction or a computation, with or without `%`.
-pub(super) fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
-    cursor.eat("%");
-    read_while(cursor, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'), "a name")
-}
-
-fn read_opcode<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
-    read_while(cursor, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'), "the name of an operation")
-}
-
-fn read_while<'a>(cursor: &mut Cursor<'a>, accept: fn(char) -> bool, expected: &str) -> Result<&'a str, Error> {
-    let start = cursor.position();
-    let rest = cursor.rest();
-    let end = rest.find(|c: char| !accept(c)).unwrap_or(rest.len());
-    if end == 0 {
-        return Err(cursor.error(expected));
-    }
-    cursor.move_to(start.saturating_add(end));
-    Ok(rest.get(..end).unwrap_or(""))
 }
 
 /// Returns the name in the text of an operand: `x` in `f32[3]{0} %x` and in `/*index=5*/%x`.

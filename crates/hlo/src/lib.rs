@@ -29,6 +29,7 @@ mod header;
 mod instruction;
 mod lines;
 mod memory;
+mod operation;
 mod out_of_memory;
 mod padding;
 mod reader;
@@ -43,6 +44,7 @@ pub use memory::{
     AssignedValue, BufferAssignment, BufferUse, InstructionPlace, Lever, LeverKind, LiveBuffer, LiveMemory,
     MemoryTotal, Module, SpaceUse, hbm_bytes, memory_name,
 };
+pub use operation::{Operand, Operation};
 pub use out_of_memory::{OutOfMemoryReport, ReportedArray, ReportedSize};
 pub use padding::{PaddedDimension, smaller_layout};
 pub use reader::{Reader, Record, UnreadableLine};

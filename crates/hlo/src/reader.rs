@@ -8,8 +8,9 @@ use tensor_layout::cursor::Cursor;
 
 use super::attributes::Open;
 use super::header::ModuleHeader;
-use super::instruction::{Instruction, read_name};
+use super::instruction::Instruction;
 use super::lines::{Line, Lines, MAX_LINE_BYTES};
+use super::operation::{Operation, read_name};
 use super::sources::{SourceTable, Sources};
 
 /// What a [`Reader`] returns: an instruction, or lines that could not be read.
@@ -89,6 +90,10 @@ pub struct Reader<R> {
     place: Section,
     header: Option<ModuleHeader>,
     sources: Sources,
+    /// Whether the head of a computation was read.
+    has_head: bool,
+    /// The name of the computation of operations without a head. All of them share it.
+    no_name: Arc<str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +105,7 @@ enum Section {
         name: Arc<str>,
         entry: bool,
     },
+
     Ended,
 }
 
@@ -114,7 +120,14 @@ const EXCERPT: usize = 60;
 impl<R: BufRead> Reader<R> {
     /// Makes a reader of a dump, which is read from its beginning.
     pub fn new(input: R) -> Reader<R> {
-        Reader { lines: Lines::new(input), place: Section::Outside, header: None, sources: Sources::default() }
+        Reader {
+            lines: Lines::new(input),
+            place: Section::Outside,
+            header: None,
+            sources: Sources::default(),
+            has_head: false,
+            no_name: Arc::from(""),
+        }
     }
 
     /// The number of bytes of the dump that were read so far.
@@ -179,6 +192,11 @@ impl<R: BufRead> Reader<R> {
             self.sources.add(table, text);
             return Ok(None);
         }
+        // Operations that were copied out of a computation have no head in front.
+        if !self.has_head && (text == "}" || Operation::begins(text)) {
+            self.place = Section::Outside;
+            return self.in_computation(line, &Arc::clone(&self.no_name), false);
+        }
         self.join_open_brackets(&mut line)?;
         if let Some(header) = line.text.trim().strip_prefix("HloModule ") {
             self.header.get_or_insert_with(|| ModuleHeader::read(header));
@@ -187,6 +205,7 @@ impl<R: BufRead> Reader<R> {
         self.place = Section::Outside;
         Ok(match computation_head(&line) {
             Ok((name, entry)) => {
+                self.has_head = true;
                 self.place = Section::Computation { name, entry };
                 None
             }
@@ -222,8 +241,8 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         }
         let error = match self.instruction(&line, name, entry) {
-            Ok(record) if !self.join_commas(&mut line)? => return Ok(Some(record)),
-            // The next line does not begin with a comma, so this call does not recurse further.
+            Ok(record) if !self.join_continuations(&mut line)? => return Ok(Some(record)),
+            // The next line continues nothing, so this call does not recurse further.
             Ok(_) => return self.in_computation(line, name, entry),
             Err(error) => error,
         };
@@ -259,13 +278,16 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(unreadable(&line, &error)))
     }
 
-    /// Appends the next lines that begin with a comma, which are wrapped attributes. Returns whether there
-    /// were any.
-    fn join_commas(&mut self, line: &mut Line) -> io::Result<bool> {
+    /// Appends the next lines that begin with a comma, or that are indented deeper and begin nothing: these are
+    /// wrapped attributes. Returns whether there were any.
+    fn join_continuations(&mut self, line: &mut Line) -> io::Result<bool> {
+        let depth = indentation(&line.text);
         let mut joined = false;
         while let Some(next) = self.lines.next()? {
             let room = MAX_LINE_BYTES.saturating_sub(line.text.len());
-            if line.cut || next.text.len() > room || !next.text.trim_start().starts_with(',') {
+            let continues = next.text.trim_start().starts_with(',')
+                || (indentation(&next.text) > depth && !begins_anew(&next.text));
+            if line.cut || next.text.len() > room || !continues {
                 self.lines.put_back(next);
                 break;
             }
@@ -292,6 +314,10 @@ impl<R: BufRead> Iterator for Reader<R> {
         }
         record.transpose()
     }
+}
+
+fn indentation(text: &str) -> usize {
+    text.len().saturating_sub(text.trim_start_matches([' ', '\t']).len())
 }
 
 /// Whether this line ends a computation, or begins an instruction or a computation, so that it continues

@@ -85,7 +85,7 @@ fn axis_orders_of_strides() {
 #[test]
 fn a_word_without_digits_is_an_axis_order_or_a_tag() {
     let refused = |text: &str| text.parse::<Notated>().unwrap_err().to_string();
-    assert!(refused("u8[2,3]:xyz").contains("or a oneDNN tag such as nChw16c"), "{}", refused("u8[2,3]:xyz"));
+    assert!(refused("u8[2,3]:xyw").contains("or a oneDNN tag such as nChw16c"), "{}", refused("u8[2,3]:xyw"));
     // A text with blocks can only be a tag, and the error describes what is wrong with the tag.
     assert!(refused("u8[2,3]:nChw16c").contains("a oneDNN tag of 2 letters"), "{}", refused("u8[2,3]:nChw16c"));
     // A mode of CuTe has as many strides as sizes, also inside of a mode.

@@ -209,6 +209,9 @@ fn what_a_shape_lacks_is_said() {
     let known =
         [Some("HBM"), Some("VMEM"), Some("SFLAG"), Some("CMEM"), Some("SMEM"), Some("host"), Some("SREG"), None];
     assert_eq!(names, known);
+    for (space, name) in [(9, None), (10, Some("SparseCore offload")), (11, Some("SparseCore offload")), (12, None)] {
+        assert_eq!(tensor_layout::tiled::memory_space_name(space), name);
+    }
 }
 
 #[test]

@@ -169,7 +169,9 @@ fn refusals_point_at_the_byte() {
         ("f32[3,5]{1,0:T(2,2)(}", 21),
         ("f32[3,5]{1,0:T(0,2)}", 16),
         ("f32[3,5]{1,0:T(2,*)}", 18),
-        ("f32[3,5]{1,0:T(-1,2)}", 16),
+        ("f32[3,5]{1,0:T(-2,2)}", 16),
+        ("f32[3,5]{1,0:T(-12,2)}", 16),
+        ("f32[3,5]{1,0:T(2,-1)}", 18),
         ("f32[3,5]{1,0:S(1)T(2,2)}", 18),
         ("f32[3,5]{1,0:E(4)L(2)}", 18),
         ("f32[3,5]{1,0:T(2,2)T(2,1)}", 20),
@@ -241,4 +243,18 @@ fn layouts_are_read_alone_as_well() {
 fn bounds_are_read_by_the_notation_reader_too() {
     let layout: Notated = "f32[<=5,3]{0,1:T(8,128)}".parse().unwrap();
     assert_eq!((layout.to_string().as_str(), layout.notation()), ("f32[<=5,3]{0,1:T(8,128)}", Notation::Xla));
+}
+
+/// XLA's pages write -1 for `*`, and name the axes of ranks 2, 3 and 4 by letters.
+#[test]
+fn minus_one_and_the_letters_of_the_pages() {
+    let text = "f32[2,7,8,11,10]{4,3,2,1,0:T(-1,-1,2, -1 ,3)}";
+    assert_eq!(text.parse::<Shape>().unwrap().to_string(), "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}");
+    let axes = |text: &str| text.parse::<tensor_layout::AxisOrder>().map(|order| order.axes().collect::<Vec<_>>());
+    assert_eq!([axes("YX"), axes("xy")], [Ok(vec![0, 1]), Ok(vec![1, 0])]);
+    assert_eq!([axes("ZYX"), axes("PZYX")], [Ok(vec![0, 1, 2]), Ok(vec![0, 1, 2, 3])]);
+    // The letters of a rank are the last ones, and are not mixed with others.
+    for text in ["X", "PZ", "ZX", "PYX", "YXC", "PZYXW"] {
+        assert_eq!(axes(text).unwrap_err().code(), "bad_axis_order", "{text}");
+    }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, Split, lower};
 use tensor_layout::strided::BlockTensorDesc;
+use tensor_layout::tiled::memory_space_name;
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_text::named::known_as;
 use tensor_layout_text::{Line, Notated, Notation};
@@ -121,7 +122,9 @@ impl Description {
             "fingerprint": self.fingerprint(),
             "lowering": mapped.map(|mapped| mapped.lowering.name()),
             "strides": mapped.and_then(Mapped::strides), "split": split, "reason": reason,
-            "element_bits": self.element_bits, "base_offset": mapped.map(|mapped| mapped.map.base()),
+            "element_bits": self.element_bits, "memory_space": self.memory_space().map(|space| json!({
+                "number": space, "name": memory_space_name(space),
+            })), "base_offset": mapped.map(|mapped| mapped.map.base()),
             "reversed": self.reversed, "axis_orders": self.axis_orders(), "notations": self.notations(),
             "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
         });
@@ -138,6 +141,20 @@ impl Description {
         object
     }
 
+    /// The memory space that `S(n)` names. `None` for the main memory, and for texts that name none.
+    fn memory_space(&self) -> Option<u64> {
+        match self.layout.layout() {
+            AnyLayout::Tiled(shape) => Some(shape.layout().memory_space).filter(|&space| space != 0),
+            _ => None,
+        }
+    }
+
+    fn space_in_words(&self) -> String {
+        let Some(space) = self.memory_space() else { return String::new() };
+        let name = memory_space_name(space).unwrap_or("which has no name here");
+        format!(" in memory space {space}, {name}")
+    }
+
     /// Returns the letters of an axis order or of a oneDNN tag in the order of the sizes, each with its size:
     /// `N=1`.
     fn axes(&self) -> Option<Vec<String>> {
@@ -149,7 +166,7 @@ impl Description {
         let order = order.to_ascii_uppercase();
         // Sizes are in the order of these letters, whatever the order in memory is. Weights of oneDNN begin
         // with the groups.
-        let letters = ["NCDHW", "GOIDHW", "LDNCIGO", "TNC", "ABCDEFGHIJKL"];
+        let letters = ["NCDHW", "GOIDHW", "LDNCIGO", "TNC", "PZYX", "ABCDEFGHIJKL"];
         let letters = letters.into_iter().find(|letters| order.chars().all(|letter| letters.contains(letter)))?;
         let letters: Vec<char> = letters.chars().filter(|&letter| order.contains(letter)).collect();
         let pair = |(letter, size): (&char, &u64)| format!("{letter}={size}");
@@ -221,7 +238,7 @@ impl Description {
                 Ok(_) => format!("  elements   {logical} logical, {physical} physical: {}", padding(logical, physical)),
                 Err(_) => format!("  elements   {logical} logical, the largest part {physical} physical"),
             },
-            format!("  memory     {}", long_bytes(self.physical_size_in_bytes)),
+            format!("  memory     {}{}", long_bytes(self.physical_size_in_bytes), self.space_in_words()),
         ];
         lines.retain(|line| !line.is_empty());
         if let Some(blocks) = self.layout.blocks() {

@@ -1,6 +1,8 @@
 //! `describe`: everything about a layout, or about each element of a tuple.
 
 mod array;
+#[cfg(feature = "hlo")]
+mod operation;
 mod tuple;
 
 use clap::Args;
@@ -11,7 +13,7 @@ use tensor_layout_text::layout::Part;
 use tensor_layout_text::named::{Group, NamedLayout};
 use tensor_layout_text::{Notated, Notation, Scaled, lacks_type, read_signed};
 
-use crate::output::{Output, Stop, Verdict, each_line, refused, wrapped};
+use crate::output::{Output, Stop, Texts, Verdict, each_text, refused, wrapped};
 use crate::parts::in_parts;
 use crate::rule::tpu_generation;
 use crate::scaled;
@@ -25,7 +27,7 @@ pub(crate) use array::{bits_in_words, min_size_in_bytes};
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The layouts, or `-` to read one from each line of standard input. XLA tuples are described element by
-    /// element.
+    /// element. An operation of HLO is described with its operands, and may take several lines.
     #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
     /// Print only this notation: xla, strides, order, onednn, cute, numpy, directml, named, or as a library
@@ -41,12 +43,26 @@ pub(crate) struct Arguments {
     known_as: bool,
 }
 
+#[cfg(feature = "hlo")]
+const TEXTS: Texts = operation::TEXTS;
+#[cfg(not(feature = "hlo"))]
+const TEXTS: Texts = (|_| false, |_, _| false);
+
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let mut first = true;
     let mut one = |text: &str, with_names: bool, output: &mut Output| {
-        let described = read(text, arguments.tpu)
-            .and_then(|input| describe(text, input, (arguments.only, with_names), output.is_json()))
-            .map_err(refused(text))?;
+        let json = output.is_json();
+        let layout = |text: &str| {
+            read(text, arguments.tpu).and_then(|input| describe(text, input, (arguments.only, with_names), json))
+        };
+        #[cfg(feature = "hlo")]
+        let described = match operation::read(text) {
+            Some(operation) => operation.and_then(|operation| operation::describe(text, &operation, json, layout)),
+            None => layout(text),
+        };
+        #[cfg(not(feature = "hlo"))]
+        let described = layout(text);
+        let described = described.map_err(refused(text))?;
         let gap = if std::mem::take(&mut first) || output.is_json() || arguments.only.is_some() { "" } else { "\n" };
         output.line(format_args!("{gap}{described}"))?;
         Ok(Verdict::Well)
@@ -54,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let mut verdict = Verdict::Well;
     for layout in &arguments.layouts {
         let answer = match layout.as_str() {
-            "-" => each_line(output, |text, output| one(text, arguments.known_as, output)),
+            "-" => each_text(output, &TEXTS, |text, output| one(text, arguments.known_as, output)),
             layout => one(layout, true, output),
         };
         verdict = verdict.and(output.settle(answer)?);

@@ -16,6 +16,7 @@ mod layouts;
 mod mistakes;
 mod models;
 mod named;
+mod pages;
 mod safetensors_file;
 mod shader;
 mod sharded_models;

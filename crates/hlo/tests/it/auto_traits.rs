@@ -25,7 +25,9 @@ fn public_types_are_send_and_sync() {
     shared::<MemoryTotal>();
     shared::<Module>();
     shared::<ModuleHeader>();
+    shared::<Operand<'_>>();
     shared::<OperandAlias>();
+    shared::<Operation<'_>>();
     shared::<OutOfMemoryReport>();
     shared::<PaddedDimension>();
     shared::<ReportedSize>();

@@ -9,6 +9,7 @@ mod memory;
 mod memory_names;
 mod memory_sharing;
 mod memory_tpu;
+mod operations;
 mod out_of_memory;
 #[path = "../../../../tests/public_types/mod.rs"]
 mod public_types;
