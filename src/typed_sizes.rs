@@ -34,12 +34,16 @@ pub(crate) fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) 
     product.map(|_| ()).map_err(|_| cursor.error_at(start, "sizes whose product is below 2^64"))
 }
 
+/// The modules whose types have the names that are read here.
+const MODULES: [&str; 12] =
+    ["torch", "np", "numpy", "jnp", "jax", "ml_dtypes", "tf", "tensorflow", "mx", "mlx", "core", "paddle"];
+
 /// Reads a data type by any of its names: `f32`, `F32`, `i32`, `int32`.
 pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
     let mut name = cursor.word();
     // The name of a module may be in front, as in torch.float16.
-    while cursor.eat(".") {
+    while MODULES.contains(&name) && cursor.eat(".") {
         name = cursor.word();
     }
     name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))

@@ -1,6 +1,7 @@
 //! The texts of layouts, read and written.
 
 mod bounds;
+mod nothing_dropped;
 mod page;
 mod printed;
 mod reading;

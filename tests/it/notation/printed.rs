@@ -89,7 +89,7 @@ fn what_is_no_layout_is_named() {
         ("shape=[2, 3], strides=[3, 1]", "a type in front"),
         ("Layout(major_to_minor=(0, 1), tiling=())", "a type in front"),
         ("f32 shape=[2, 3], strides=[3]", "2 strides, one for each size"),
-        ("f32 shape=[2, 3], stride=[3, 1]", "shape=, dtype= or strides="),
+        ("f32 shape=[2, 3], stride=[3, 1]", "shape= or strides="),
         ("f32 shape=[2, 3], shape=[2, 3], strides=[3, 1]", "not given before"),
         ("f32 ne=[3, 2] nb=[4, 13]", "multiples of 4 bytes"),
         ("f32[8,2]:NCHW4c", "a letter for each size"),

@@ -2,7 +2,8 @@
 //! DirectML's JSON.
 //!
 //! These texts are sizes and strides under other names. Each notation is a row of [`FORMS`]. Where a library
-//! prints more than the layout (a device, ndarray's order flags), that field is skipped. A text without a
+//! prints more than the layout (a device, ndarray's order flags), the row lists that key, and it is skipped.
+//! Every other key is an error. A text without a
 //! type has the type in front: `f32 shape=[2, 3], strides=[3, 1]`.
 //!
 //! | notation | strides count | offset | sources |
@@ -27,11 +28,13 @@ use crate::numbers::{signed, tuple};
 /// How one notation writes the fields.
 pub(super) struct Form {
     pub(super) notation: Notation,
-    /// How the text begins. A beginning that ends in `=` is the first field.
+    /// How the text begins. A beginning with `=` is the first field.
     begins: &'static [&'static str],
     /// The token after the last field, or nothing.
     close: &'static str,
     fields: &'static [(&'static str, Field)],
+    /// The keys that change no place. They and their values are skipped, and every other key is an error.
+    skips: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -48,24 +51,30 @@ enum Field {
 
 use Field::{Alignment, Flags, Offset, Rank, Sizes, Strides, TotalSize, Type};
 
+const NUMPY: &[(&str, Field)] = &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("offset", Offset)];
+
+/// The keys of PyTorch that change no place.
+const TORCH_SKIPS: &[&str] = &["device", "requires_grad", "pin_memory"];
+
 const TORCH: &[(&str, Field)] = &[("size", Sizes), ("dtype", Type), ("stride", Strides), ("storage_offset", Offset)];
 
 #[rustfmt::skip]
-const FORMS: [Form; 8] = [
+const FORMS: [Form; 9] = [
     Form { notation: Notation::Numpy, begins: &["ndarray(", "np.ndarray(", "numpy.ndarray("], close: ")",
-        fields: &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("offset", Offset)] },
-    Form { notation: Notation::Torch, begins: &["torch.Size("], close: "", fields: TORCH },
-    Form { notation: Notation::Torch, begins: &["(torch.Size("], close: ")", fields: TORCH },
-    Form { notation: Notation::Torch, begins: &["torch.empty_strided("], close: ")", fields: TORCH },
+        fields: NUMPY, skips: &[] },
+    Form { notation: Notation::Numpy, begins: &["shape=("], close: "", fields: NUMPY, skips: &[] },
+    Form { notation: Notation::Torch, begins: &["torch.Size("], close: "", fields: TORCH, skips: TORCH_SKIPS },
+    Form { notation: Notation::Torch, begins: &["(torch.Size("], close: ")", fields: TORCH, skips: TORCH_SKIPS },
+    Form { notation: Notation::Torch, begins: &["torch.empty_strided("], close: ")", fields: TORCH, skips: TORCH_SKIPS },
     Form { notation: Notation::Candle, begins: &["Layout {"], close: "}",
-        fields: &[("shape", Sizes), ("dtype", Type), ("stride", Strides), ("start_offset", Offset)] },
+        fields: &[("shape", Sizes), ("stride", Strides), ("start_offset", Offset)], skips: &[] },
     Form { notation: Notation::Ndarray, begins: &["shape="], close: "",
-        fields: &[("shape", Sizes), ("dtype", Type), ("strides", Strides)] },
+        fields: &[("shape", Sizes), ("strides", Strides)], skips: &["layout", "ndim"] },
     Form { notation: Notation::Ggml, begins: &["ne="], close: "",
-        fields: &[("ne", Sizes), ("dtype", Type), ("nb", Strides)] },
+        fields: &[("ne", Sizes), ("nb", Strides)], skips: &[] },
     Form { notation: Notation::Directml, begins: &["{"], close: "}",
         fields: &[("DataType", Type), ("Flags", Flags), ("DimensionCount", Rank), ("Sizes", Sizes), ("Strides", Strides),
-            ("TotalTensorSizeInBytes", TotalSize), ("GuaranteedBaseOffsetAlignment", Alignment)] },
+            ("TotalTensorSizeInBytes", TotalSize), ("GuaranteedBaseOffsetAlignment", Alignment)], skips: &[] },
 ];
 
 pub(super) fn form(text: &str) -> Option<&'static Form> {
@@ -94,7 +103,7 @@ impl Form {
     pub(super) fn read(&self, cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Signed, Error> {
         let start = cursor.position();
         let mut found = Fields { data_type, ..Fields::default() };
-        let beginning = self.begins.iter().find(|beginning| !beginning.ends_with('=') && cursor.eat(beginning));
+        let beginning = self.begins.iter().find(|beginning| !beginning.contains('=') && cursor.eat(beginning));
         if self.notation == Notation::Torch {
             found.sizes = Some(tuple(cursor, |cursor| cursor.number("a size"))?);
             if beginning.is_some_and(|beginning| beginning.ends_with("Size(")) {
@@ -124,7 +133,6 @@ impl Form {
                 return Err(cursor.error(if is_json { "`:`" } else { "`=`" }));
             }
             let value = cursor.position();
-            let is_list = matches!(cursor.peek(), Some(b'[' | b'('));
             let field = self.fields.iter().find(|(name, _)| is_field && *name == key).map(|(_, field)| *field);
             let twice = match (field, key) {
                 // A member that is null counts as left out.
@@ -155,11 +163,8 @@ impl Form {
                     self.fields(cursor, found, true)?;
                     false
                 }
-                (None, _) if is_field && !is_list && !matches!(self.notation, Notation::Numpy | Notation::Directml) => {
-                    // Flags of ndarray end in a number in parentheses: `layout=Cc (0x5)`.
-                    let ends = if self.close.is_empty() { &[','][..] } else { &[',', ')', '}'] };
-                    let rest = cursor.rest();
-                    cursor.move_to(value.plus(rest.find(ends).unwrap_or(rest.len())));
+                (None, key) if is_field && self.skips.contains(&key) => {
+                    skip_value(cursor);
                     false
                 }
                 _ => return Err(cursor.error_at(at, &self.names())),
@@ -268,6 +273,22 @@ impl Form {
         let (at, found) = (cursor.position(), DataType::from_name_in(Naming::Directml, string(cursor)?));
         found.ok_or_else(|| cursor.error_at(at, "a data type of DirectML such as FLOAT32"))
     }
+}
+
+/// Skips a value up to the comma or the bracket that ends it: `device(type='cuda', index=0)`, `Cc (0x5)`.
+pub(super) fn skip_value(cursor: &mut Cursor<'_>) {
+    let (mut depth, mut quote, start, rest) = (0_i64, None, cursor.position(), cursor.rest());
+    let is_end = |c: char| {
+        let is_end = depth == 0 && quote.is_none() && matches!(c, ',' | ')' | ']' | '}' | '>');
+        match c {
+            '\'' | '"' if quote.is_none_or(|open| open == c) => quote = if quote.is_none() { Some(c) } else { None },
+            '(' | '[' | '{' | '<' => depth = depth.plus(1),
+            ')' | ']' | '}' | '>' => depth = depth.minus(1),
+            _ => {}
+        }
+        is_end
+    };
+    cursor.move_to(start.plus(rest.find(is_end).unwrap_or(rest.len())));
 }
 
 /// Reads a list of strides. The list and each stride have their columns.

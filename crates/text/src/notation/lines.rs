@@ -203,6 +203,10 @@ impl Writer {
         let refuse = |reason: String| Error::not_expressible(notation.noun(), reason);
         let map = self.map.as_ref().map_err(Clone::clone)?;
         notation.check(map).map_err(refuse)?;
+        match (notation, &self.layout) {
+            (Notation::Mlir, AnyLayout::Tiled(shape)) if self.strided.is_err() => return printed::tiled_text(shape),
+            _ => {}
+        }
         match notation {
             Notation::Xla => self.xla(map),
             Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),

@@ -7,14 +7,15 @@ use tensor_layout::Error;
 use tensor_layout::checked::Exact;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
-use tensor_layout::tiled::{ArrayShape, Layout};
+use tensor_layout::tiled::{ArrayShape, Layout, Tile, TileSize};
 
+use super::fields;
 use super::strided::{self, Signed};
 use super::{Notation, type_and_sizes};
 use crate::numbers::{joined, signed, tuple};
 
-/// Reads the rest of `memref<4x6xf32, strided<[10, 1], offset: 3>, 1>`. The memory space at the end is
-/// skipped.
+/// Reads the rest of `memref<4x6xf32, strided<[10, 1], offset: 3>, 1>`: a layout and a memory space, which is
+/// skipped, may follow the type.
 pub(super) fn memref(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
     const STATIC: &str = "a number (`?` is known when the program runs)";
     let mut sizes = Vec::new();
@@ -33,35 +34,161 @@ pub(super) fn memref(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
             "a type of whole bytes such as f32 (how smaller ones and `index` are stored is the target's choice)";
         cursor.error_at(at, expected)
     })?;
-    let (mut strides, mut offset) = (None, None);
+    let (mut strides, mut offset, mut tiled, mut is_layout) = (None, None, None, true);
     while cursor.eat(",") {
-        if cursor.eat("strided<") {
-            let number = |cursor: &mut Cursor<'_>| match cursor.peek() {
-                Some(b'?') => Err(cursor.error(STATIC)),
-                _ => signed(cursor),
-            };
-            cursor.expect("[", "`[` and the strides")?;
-            strides = Some(cursor.list("]", number)?);
-            if cursor.eat(",") {
-                cursor.expect("offset", "`offset:`")?;
-                cursor.expect(":", "`:`")?;
-                offset = Some(number(cursor)?).filter(|&offset| offset != 0);
+        let at = cursor.position();
+        if core::mem::take(&mut is_layout) {
+            if cursor.eat("strided<") {
+                let number = |cursor: &mut Cursor<'_>| match cursor.peek() {
+                    Some(b'?') => Err(cursor.error(STATIC)),
+                    _ => signed(cursor),
+                };
+                cursor.expect("[", "`[` and the strides")?;
+                strides = Some(cursor.list("]", number)?);
+                if cursor.eat(",") {
+                    cursor.expect("offset", "`offset:`")?;
+                    cursor.expect(":", "`:`")?;
+                    offset = Some(number(cursor)?).filter(|&offset| offset != 0);
+                }
+                cursor.expect(">", "`>`")?;
+                continue;
             }
-            cursor.expect(">", "`>`")?;
-            continue;
+            if cursor.eat("#tpu.tiled<") || cursor.eat("#xir.tiled<") {
+                tiled = Some(tiles(cursor, data_type, &sizes)?);
+                continue;
+            }
         }
         refuse_without_layout(cursor.rest())?;
-        let (mut depth, start, rest) = (0_i64, cursor.position(), cursor.rest());
-        let ends = |c: char| {
-            let is_end = depth == 0 && matches!(c, ',' | '>');
-            depth = depth.plus(i64::from(c == '<')).minus(i64::from(c == '>'));
-            is_end
-        };
-        cursor.move_to(start.plus(rest.find(ends).unwrap_or(rest.len())));
+        memory_space(cursor)?;
+        if cursor.peek() != Some(b'>') {
+            return Err(cursor.error_at(at, "one layout and then one memory space"));
+        }
     }
     cursor.expect(">", "`,` or `>`")?;
+    if let Some(shape) = tiled {
+        return Ok((shape.into(), Vec::new()));
+    }
     let (desc, reversed) = strided::signed(data_type, &sizes, strides.as_deref(), offset)?;
     Ok((desc.into(), reversed))
+}
+
+/// The attributes that are memory spaces. Every other attribute may be a layout.
+const MEMORY_SPACES: [&str; 6] = [
+    "#gpu.address_space<",
+    "#hal.descriptor_type<",
+    "#spirv.storage_class<",
+    "#amdgpu.address_space<",
+    "#tpu.memory_space<",
+    "#xir.memory_space<",
+];
+
+/// Skips the memory space of a memref: `1`, `1 : i32`, `"shared"`, `#gpu.address_space<workgroup>`.
+fn memory_space(cursor: &mut Cursor<'_>) -> Result<(), Error> {
+    let (at, rest) = (cursor.position(), cursor.rest());
+    if cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        cursor.number("a memory space")?;
+        if cursor.eat(":") && !matches!(cursor.word(), "i8" | "i16" | "i32" | "i64" | "index") {
+            return Err(cursor.error_at(at, "a memory space such as `1` or `1 : i32`"));
+        }
+        return Ok(());
+    }
+    if let Some((name, _)) = rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+        cursor.move_to(at.plus(name.len()).plus(2));
+        return Ok(());
+    }
+    if MEMORY_SPACES.iter().any(|space| cursor.eat(space)) {
+        while cursor.peek() != Some(b'>') {
+            fields::skip_value(cursor);
+            if !cursor.eat(",") {
+                break;
+            }
+        }
+        return cursor.expect(">", "`>`");
+    }
+    // An alias has no dialect and no arguments: `#map`, `#map1`.
+    let name = rest.split([',', '>', '<', ' ']).next().unwrap_or_default();
+    Err(match name.strip_prefix('#') {
+        Some(alias) if !alias.contains('.') => {
+            let reason = format!(
+                "`{name}` stands for a layout in another line: write that layout in its place, as in `strided<[..]>`"
+            );
+            Error::not_expressible("list of strides or tiles", reason)
+        }
+        Some(_) => Error::not_expressible("list of strides or tiles", format!("`{name}<..>` may be any layout")),
+        None => cursor.error_at(
+            at,
+            "`strided<`, `#tpu.tiled<` or a memory space such as `1`, `\"shared\"` or `#gpu.address_space<workgroup>`",
+        ),
+    })
+}
+
+/// Reads the rest of `#tpu.tiled<(8,128)(2,1),[2,1]>`, XLA's tiles and the strides of whole tiles along each
+/// dimension. The tiles are in row-major order, which are all that the compiler of TPUs makes.
+fn tiles(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
+    let (mut tiles, mut first) = (Vec::new(), Vec::new());
+    while cursor.eat("(") {
+        let at = cursor.position();
+        let tile = cursor.list(")", |cursor| cursor.number_below_2_63("the size of a tile"))?;
+        if tile.is_empty() || tile.contains(&0) || tile.len() > sizes.len() {
+            return Err(cursor.error_at(at, &format!("1 to {} sizes of a tile, each at least 1", sizes.len())));
+        }
+        tiles.push(Tile::new(&tile)?);
+        if first.is_empty() {
+            first = tile;
+        }
+    }
+    if !tiles.is_empty() {
+        cursor.expect(",", "`,` and the strides of tiles")?;
+    }
+    let at = cursor.position();
+    cursor.expect("[", "`[` and the strides of tiles")?;
+    let strides = cursor.list("]", |cursor| cursor.number("the stride of a tile"))?;
+    let end = cursor.position();
+    let (mut packed, mut is_packed) = (1_u64, strides.len() == sizes.len());
+    for (place, (&size, &stride)) in sizes.iter().zip(&strides).rev().enumerate() {
+        let tile = first.len().checked_sub(place.plus(1)).and_then(|place| first.get(place)).copied();
+        let count = size.div_ceil(tile.unwrap_or(1).max(1));
+        is_packed &= count <= 1 || stride == packed;
+        packed = packed.saturating_mul(count);
+    }
+    if !is_packed {
+        return Err(cursor.error_at(at, "the strides of tiles in row-major order, one for each size"));
+    }
+    cursor.move_to(end);
+    cursor.expect(">", "`>`")?;
+    ArrayShape::new(data_type, sizes, Layout::row_major(sizes.len()).with_tiles(&tiles))
+}
+
+/// Writes a row-major array with tiles as MLIR's `memref` in the compiler of TPUs.
+pub(super) fn tiled_text(shape: &ArrayShape) -> Result<String, Error> {
+    let layout = shape.layout();
+    if *layout != Layout::row_major(shape.rank()).with_tiles(layout.tiles()) || shape.data_type().bits() < 8 {
+        let reason = "its memrefs have strides, or tiles of arrays in row-major order";
+        return Err(Error::not_expressible(Notation::Mlir.noun(), reason));
+    }
+    let sizes = |tile: &Tile| -> Vec<u64> {
+        let size = |entry: &TileSize| match entry {
+            TileSize::Size(size) => Some(size.get()),
+            TileSize::Combine => None,
+        };
+        tile.entries().iter().filter_map(size).collect()
+    };
+    let first = layout.tiles().first().map(sizes).unwrap_or_default();
+    let is_plain = |tile: &Tile| tile.entries().len() <= 2 && sizes(tile).len() == tile.entries().len();
+    if !layout.tiles().iter().all(is_plain) || first.len() > shape.rank() {
+        return Err(Error::not_expressible(Notation::Mlir.noun(), "the tiles of a TPU have one or two dimensions"));
+    }
+    let (mut packed, mut strides) = (1_u64, Vec::new());
+    for (place, &size) in shape.sizes().iter().rev().enumerate() {
+        strides.push(packed);
+        let tile = first.len().checked_sub(place.plus(1)).and_then(|place| first.get(place)).copied();
+        packed = packed.saturating_mul(size.div_ceil(tile.unwrap_or(1).max(1)));
+    }
+    strides.reverse();
+    let tiles: String = layout.tiles().iter().map(ToString::to_string).collect();
+    let name = strided::mlir_name(shape.data_type());
+    let dimensions: String = shape.sizes().iter().map(|size| format!("{size}x")).collect();
+    Ok(format!("memref<{dimensions}{name}, #tpu.tiled<{tiles},[{}]>>", joined(&strides)))
 }
 
 /// Reads the rest of `Layout(major_to_minor=(1, 0), tiling=((8, 128), (2, 1)),

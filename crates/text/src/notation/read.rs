@@ -48,6 +48,7 @@ pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
         return Ok((text.parse::<KvCache>()?.try_into()?, Vec::new()));
     }
     text.split(':').try_for_each(ask_the_driver)?;
+    refuse_sizes_of_ggml(text)?;
     let mut cursor = Cursor::new(text);
     let word = cursor.word();
     let data_type = printed::element_type(word);
@@ -96,11 +97,7 @@ fn after_sizes(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     let (notation, canonical, (layout, reversed)) = match cursor.peek() {
         Some(b'[') => {
             let strides = tuple(&mut cursor, signed)?;
-            // A device such as `cuda:0` may follow, and says nothing about the layout.
-            cursor.word();
-            if cursor.eat(":") {
-                cursor.number("the number of a device")?;
-            }
+            skip_device(&mut cursor)?;
             let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
             (Notation::Torch, None, (desc.into(), reversed))
         }
@@ -139,6 +136,52 @@ fn after_sizes(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     cursor.end("nothing more")?;
     let canonical = canonical.map_or_else(|| text_in(&layout, notation), Ok)?;
     Ok((Notated::new(notation, canonical, layout), reversed))
+}
+
+/// The devices of PyTorch (`c10/core/DeviceType.h`).
+const DEVICES: &str = "cpu cuda mkldnn opengl opencl ideep hip fpga maia xla mps vulkan metal xpu meta hpu ve lazy ipu \
+                       mtia privateuseone npu";
+
+/// Skips a device such as `cuda:0`, which says nothing about the layout.
+fn skip_device(cursor: &mut Cursor<'_>) -> Result<(), Error> {
+    let start = cursor.position();
+    match cursor.word() {
+        "" => return Ok(()),
+        word if !DEVICES.split(' ').any(|device| device == word) => {
+            return Err(cursor.error_at(start, "a device of PyTorch such as cuda:0, or nothing more"));
+        }
+        _ => {}
+    }
+    if cursor.eat(":") {
+        cursor.number("the number of a device")?;
+    }
+    Ok(())
+}
+
+/// Refuses `f16 [ 11008, 4096, 1, 1 ]`, as llama.cpp prints sizes with the innermost size first. `f32 [2,3]`
+/// is XLA's.
+fn refuse_sizes_of_ggml(text: &str) -> Result<(), Error> {
+    let mut cursor = Cursor::new(text);
+    let type_name = cursor.word();
+    let (start, is_apart) = (cursor.position(), cursor.rest().starts_with("[ "));
+    if type_name.is_empty() || !is_apart || !cursor.eat("[") {
+        return Ok(());
+    }
+    let Ok(mut sizes) = cursor.list("]", |cursor| cursor.number("a size")) else { return Ok(()) };
+    if cursor.end("").is_err() || sizes.len() < 2 {
+        return Ok(());
+    }
+    let as_written = type_and_name(type_name, &sizes);
+    sizes.reverse();
+    let expected = format!(
+        "{} if the innermost size is first, as llama.cpp prints sizes, or {as_written} if it is last",
+        type_and_name(type_name, &sizes)
+    );
+    Err(cursor.error_at(start, &expected))
+}
+
+fn type_and_name(type_name: &str, sizes: &[u64]) -> String {
+    format!("{type_name}{}", crate::numbers::list(sizes))
 }
 
 fn own(text: &str) -> Result<(Notated, Vec<usize>), Error> {

@@ -171,7 +171,7 @@ pub(super) fn signed(
     Ok((desc.with_base_offset(base)?, reversed))
 }
 
-fn mlir_name(data_type: DataType) -> String {
+pub(super) fn mlir_name(data_type: DataType) -> String {
     let name = data_type.to_string();
     match (name.split_at(1), data_type) {
         (_, DataType::Pred) => "i1".into(),
