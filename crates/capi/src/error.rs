@@ -100,6 +100,10 @@ fn status_of(kind: ErrorKind) -> TlStatus {
 
 /// Runs the work of a call, and writes to `error` why it failed. A panic is caught here. The work holds no
 /// lock and changes none of the caller's data before its last step, so a panic leaves nothing half done.
+///
+/// # Safety
+///
+/// `error` must be null or valid for a write of a `TlError`.
 pub(crate) unsafe fn guarded(error: *mut TlError, work: impl FnOnce() -> Result<(), Refusal>) -> TlStatus {
     let (status, code, text, column) = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return TlStatus::Ok,
@@ -118,6 +122,18 @@ pub(crate) unsafe fn guarded(error: *mut TlError, work: impl FnOnce() -> Result<
         unsafe { ptr::write(error, said) };
     }
     status
+}
+
+/// Runs a call that returns its answer and no status. The answer of a call that is refused, or panics, is 0.
+pub(crate) fn guarded_answer<T: Default>(work: impl FnOnce() -> Result<T, Refusal>) -> T {
+    let mut found = T::default();
+    let work = || {
+        found = work()?;
+        Ok(())
+    };
+    // SAFETY: nothing is written to an `error` that is null.
+    unsafe { guarded(ptr::null_mut(), work) };
+    found
 }
 
 /// Writes as much of a text as fits, and never a part of a character. The last byte stays zero.

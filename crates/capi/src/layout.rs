@@ -9,7 +9,7 @@ use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap, calc_buffer_t
 use tensor_layout_text::Notated;
 
 use crate::data_type::data_type;
-use crate::error::{Refusal, TlError, TlStatus, guarded};
+use crate::error::{Refusal, TlError, TlStatus, guarded, guarded_answer};
 use crate::input::{answer, answers, list, reference, text};
 
 /// The layout of a tensor, which gives the offset of every element. It never changes.
@@ -193,14 +193,14 @@ pub unsafe extern "C" fn tl_layout_tiled(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_rank(layout: *const TlLayout) -> usize {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    unsafe { reference("layout", layout) }.map_or(0, |layout| layout.map.sizes().len())
+    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.map.sizes().len()))
 }
 
 /// Returns the size of the buffer in bytes, padding included, or 0 for a null layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_bytes(layout: *const TlLayout) -> u64 {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    unsafe { reference("layout", layout) }.map_or(0, |layout| layout.map.physical_size_in_bytes())
+    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.map.physical_size_in_bytes()))
 }
 
 /// Returns the number of bytes from the start of the buffer to index 0 of all axes. It is above 0 only if a
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn tl_layout_bytes(layout: *const TlLayout) -> u64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_first_byte(layout: *const TlLayout) -> u64 {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    unsafe { reference("layout", layout) }.map_or(0, |layout| layout.first_byte)
+    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.first_byte))
 }
 
 /// Writes the sizes, in elements. `rank` must be the rank of the layout.
@@ -290,10 +290,12 @@ pub unsafe extern "C" fn tl_layout_fingerprint(
 /// length of the whole text without the zero byte, or 0 for a null layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_text(layout: *const TlLayout, start: *mut c_char, room: usize) -> usize {
-    // SAFETY: the caller promises the contract in the header for this pointer.
-    let text = unsafe { reference("layout", layout) }.map_or(String::new(), |layout| layout.notated.to_string());
-    // SAFETY: the caller promises space for `room` bytes.
-    unsafe { write_text(&text, start, room) }
+    guarded_answer(|| {
+        // SAFETY: the caller promises the contract in the header for this pointer.
+        let text = unsafe { reference("layout", layout) }?.notated.to_string();
+        // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
+        Ok(unsafe { write_text(&text, start, room) })
+    })
 }
 
 /// Writes as much of a text as fits, and a zero byte. Returns the length of the whole text.

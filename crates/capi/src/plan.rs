@@ -5,7 +5,7 @@ use std::slice;
 
 use tensor_layout::relayout::{Padding, Relayout, Settings};
 
-use crate::error::{Refusal, TlError, TlStatus, guarded};
+use crate::error::{Refusal, TlError, TlStatus, guarded, guarded_answer};
 use crate::input::reference;
 use crate::layout::{TlLayout, give};
 
@@ -57,14 +57,14 @@ pub unsafe extern "C" fn tl_plan(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_source_bytes(plan: *const TlPlan) -> u64 {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    unsafe { reference("plan", plan) }.map_or(0, |plan| plan.0.source_size_in_bytes())
+    guarded_answer(|| Ok(unsafe { reference("plan", plan) }?.0.source_size_in_bytes()))
 }
 
 /// Returns the size by which the destination is allocated, in bytes, padding included, or 0 for a null plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_destination_bytes(plan: *const TlPlan) -> u64 {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    unsafe { reference("plan", plan) }.map_or(0, |plan| plan.0.destination_size_in_bytes())
+    guarded_answer(|| Ok(unsafe { reference("plan", plan) }?.0.destination_size_in_bytes()))
 }
 
 /// Copies every element. Both pointers are the lowest addresses of their buffers. Buffers that are too short,
@@ -111,10 +111,12 @@ pub unsafe extern "C" fn tl_run(
 /// Writes a description of the plan as lines of text, in the way of `tl_layout_text`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_explain(plan: *const TlPlan, start: *mut c_char, room: usize) -> usize {
-    // SAFETY: the caller promises the contract in the header for this pointer.
-    let text = unsafe { reference("plan", plan) }.map_or(String::new(), |plan| plan.0.explain());
-    // SAFETY: the caller promises space for `room` bytes.
-    unsafe { crate::layout::write_text(&text, start, room) }
+    guarded_answer(|| {
+        // SAFETY: the caller promises the contract in the header for this pointer.
+        let text = unsafe { reference("plan", plan) }?.0.explain();
+        // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
+        Ok(unsafe { crate::layout::write_text(&text, start, room) })
+    })
 }
 
 /// Frees a plan, which may be null.

@@ -156,9 +156,14 @@ impl<L: FixedList<Loop>> Copy<L> {
                 (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
             let Access { streaming, prefetch } = self.access;
             let walk = simd::Walk { start, loops: self.loops(), streaming, prefetch };
-            // SAFETY: `Copy::new` checked that the kernel fits the registers of the level, which this CPU
-            // has, and that every iteration stays inside the reach. The reach is inside both buffers, which
-            // do not overlap: the destination is borrowed exclusively.
+            // SAFETY: the conditions of `simd::run`, one by one.
+            // * `code` took the function of the level in an `Available`, which this CPU was found to have.
+            // * `check` called `Kernel::fit` for the registers of that level, and for these loops: no field
+            //   changes after the check, and a `FixedList` gives the same loops again.
+            // * `Reach::new` computed the ends of what all iterations span, and found that none begins before
+            //   byte 0. The assertion above says that both buffers go on to these ends.
+            // * The destination is borrowed exclusively, so no source byte is in it and no other thread
+            //   accesses it. The source is one slice, so all bytes between two that are read are readable.
             return unsafe { run(&self.kernel, &walk) };
         }
         self.run_portable(source, destination.reborrow());

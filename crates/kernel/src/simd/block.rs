@@ -90,44 +90,54 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         let (wide, high) = if scattered { (column_count / in_line, row_count / in_line) } else { (0, 0) };
         let start = Corner { from, rows, to, columns };
         let at = |line: usize, column: usize| start.moved([column * UNIT, line * in_line, line * LINE, column]);
-        // SAFETY: each whole block is a line of rows by a vector of columns, and all of them are inside the
-        // panel. `edge` gets the remaining rows and columns, which are inside the panel too.
-        unsafe {
-            if scattered {
-                for block in Scattered::new(wide * high) {
-                    let corner = at(block / wide, block % wide * in_line);
-                    square::<V, UNIT, IN_LANE, LANES, false>(&how, corner, prefetch);
-                }
+        if scattered {
+            for block in Scattered::new(wide * high) {
+                let corner = at(block / wide, block % wide * in_line);
+                // SAFETY: a vector is a line here, so the square is `in_line` rows by `in_line` columns. The
+                // panel has `high` times as many rows and `wide` times as many columns, and `block` is below
+                // `wide * high`.
+                unsafe { square::<V, UNIT, IN_LANE, LANES, false>(&how, corner, prefetch) };
             }
-            for first in (0..column_count).step_by(in_line) {
-                let here = (column_count - first).min(in_line);
-                for line in if first < wide * in_line { high } else { 0 }..lines {
-                    // Whole lines are stored. The units that are missing in the last line of a row may spill
-                    // into the row below, which is stored later.
-                    let line = if how.staged { lines - 1 - line } else { line };
-                    let row = line * in_line;
-                    let high = (row_count - row).min(in_line);
-                    let whole = if high == in_line { here - here % units } else { 0 };
-                    let mut corner = at(line, first);
-                    let blocks = whole / units;
-                    if how.streaming {
-                        for _ in 0..blocks {
-                            line_block::<V, UNIT, IN_LANE, LANES>(&how, corner, prefetch);
-                            corner = corner.moved([V::BYTES, 0, 0, units]);
-                        }
-                    } else {
-                        for _ in 0..blocks {
-                            let mut part = corner;
-                            for _ in 0..LINE / V::BYTES {
-                                square::<V, UNIT, IN_LANE, LANES, false>(&how, part, prefetch);
-                                part = part.moved([0, units, V::BYTES, 0]);
-                            }
-                            corner = corner.moved([V::BYTES, 0, 0, units]);
-                        }
+        }
+        for first in (0..column_count).step_by(in_line) {
+            let here = (column_count - first).min(in_line);
+            for line in if first < wide * in_line { high } else { 0 }..lines {
+                // Whole lines are stored. The units that are missing in the last line of a row may spill into
+                // the row below, which is stored later.
+                let line = if how.staged { lines - 1 - line } else { line };
+                let row = line * in_line;
+                let high = (row_count - row).min(in_line);
+                let whole = if high == in_line { here - here % units } else { 0 };
+                let mut corner = at(line, first);
+                let blocks = whole / units;
+                if how.streaming {
+                    for _ in 0..blocks {
+                        // SAFETY: there are blocks only if the panel has `in_line` rows from `row` on. A
+                        // block takes `units` of the `whole` columns from `first` on, which are inside the
+                        // panel. A panel that streams begins at a line in every destination row
+                        // ([`TransposePanel`]), and `line` counts whole lines from there.
+                        unsafe { line_block::<V, UNIT, IN_LANE, LANES>(&how, corner, prefetch) };
+                        corner = corner.moved([V::BYTES, 0, 0, units]);
                     }
-                    for column in (first + whole..first + here).step_by(units) {
+                } else {
+                    for _ in 0..blocks {
+                        let mut part = corner;
+                        for _ in 0..LINE / V::BYTES {
+                            // SAFETY: as for a block that streams: the `LINE / V::BYTES` squares of `units`
+                            // rows are the `in_line` rows of a block.
+                            unsafe { square::<V, UNIT, IN_LANE, LANES, false>(&how, part, prefetch) };
+                            part = part.moved([0, units, V::BYTES, 0]);
+                        }
+                        corner = corner.moved([V::BYTES, 0, 0, units]);
+                    }
+                }
+                for column in (first + whole..first + here).step_by(units) {
+                    let columns = (first + here - column).min(units);
+                    // SAFETY: the `high` rows from `row` on and the columns up to `first + here` are inside
+                    // the panel.
+                    unsafe {
                         prefetch.issue::<V>(units);
-                        edge::<V, UNIT, IN_LANE>(panel, (row, high), (column, (first + here - column).min(units)));
+                        edge::<V, UNIT, IN_LANE>(panel, (row, high), (column, columns));
                     }
                 }
             }

@@ -25,34 +25,44 @@ impl Operation for CopyRuns<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyRuns { walk, run, count, by } = self;
-        // SAFETY: each arm gets the runs of the contract. `Kernel::fit` checked their length: a power of two
-        // of at most a register, a length in the patterns of words, 17 to 256 bytes, or at least a line.
-        unsafe {
+        match by {
+            // SAFETY: the contract of this function is that of `lines`.
+            Runs::Lines { ahead } if walk.streaming => return unsafe { lines::<V, true>(walk, run, count, ahead) },
+            // SAFETY: the contract of this function is that of `lines`.
+            Runs::Lines { ahead } => return unsafe { lines::<V, false>(walk, run, count, ahead) },
+            // SAFETY: the contract of this function is that of `lines`.
+            Runs::Scattered if SMALL_PROGRAM => return unsafe { lines::<V, false>(walk, run, count, 0) },
+            // These are so fast that sharing the loop below takes 1.15 of their time (Zen 5). SAFETY: runs of
+            // 17 to 256 bytes have this code. The pattern of each arm has lengths of `SIZE` to two times
+            // `SIZE` bytes, or as many lines.
+            Runs::Halves if !SMALL_PROGRAM => unsafe {
+                return match run {
+                    ..=32 => halves::<16>(walk, run, count),
+                    33..=64 => halves::<32>(walk, run, count),
+                    65..=128 => halves_of_lines::<V, 1>(walk, run, count),
+                    _ => halves_of_lines::<V, 2>(walk, run, count),
+                };
+            },
+            _ => {}
+        }
+        for iteration in walk.iterations() {
+            let runs = (iteration.from, iteration.to, count);
             match by {
-                Runs::Lines { ahead } if walk.streaming => return lines::<V, true>(walk, run, count, ahead),
-                Runs::Lines { ahead } => return lines::<V, false>(walk, run, count, ahead),
-                Runs::Scattered if SMALL_PROGRAM => return lines::<V, false>(walk, run, count, 0),
-                // These are so fast that sharing the loop below takes 1.15 of their time (Zen 5).
-                Runs::Halves if !SMALL_PROGRAM => {
-                    return match run {
-                        ..=32 => halves::<16>(walk, run, count),
-                        33..=64 => halves::<32>(walk, run, count),
-                        65..=128 => halves_of_lines::<V, 1>(walk, run, count),
-                        _ => halves_of_lines::<V, 2>(walk, run, count),
-                    };
-                }
-                _ => {}
-            }
-            for iteration in walk.iterations() {
-                let runs = (iteration.from, iteration.to, count);
-                match by {
-                    Runs::Repeat => repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming),
-                    Runs::Words => {
-                        if let Some(later) = iteration.later {
-                            for i in 0..count.extent {
-                                V::prefetch(later.wrapping_add(i * count.source.cast_unsigned()));
-                            }
+                // SAFETY: the run is a power of two of at most a register, and is repeated without a gap, so
+                // that the iteration writes `run * count.extent` bytes.
+                Runs::Repeat => unsafe {
+                    repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
+                },
+                Runs::Words => {
+                    if let Some(later) = iteration.later {
+                        for i in 0..count.extent {
+                            // SAFETY: a prefetch may be given any address.
+                            unsafe { V::prefetch(later.wrapping_add(i * count.source.cast_unsigned())) };
                         }
+                    }
+                    // SAFETY: runs of 1, 2, 4, 8, 12 and 16 bytes have this code, and each arm is that of its
+                    // length.
+                    unsafe {
                         match run {
                             1 => words::<1>(runs),
                             2 => words::<2>(runs),
@@ -62,10 +72,13 @@ impl Operation for CopyRuns<'_> {
                             _ => words::<16>(runs),
                         }
                     }
-                    Runs::Scattered => scattered_lines::<V>(runs, run),
-                    Runs::Halves => of_any_length(runs, run),
-                    Runs::Memcpy | Runs::Lines { .. } => memcpy(runs, run),
                 }
+                // SAFETY: runs of at least a line have this code.
+                Runs::Scattered => unsafe { scattered_lines::<V>(runs, run) },
+                // SAFETY: runs of 17 to 256 bytes have this code.
+                Runs::Halves => unsafe { of_any_length(runs, run) },
+                // SAFETY: the contract of this function: runs of any length have this code.
+                Runs::Memcpy | Runs::Lines { .. } => unsafe { memcpy(runs, run) },
             }
         }
     }
@@ -316,20 +329,25 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
     const { assert!(2 * V::BYTES <= TWICE) };
     assert!(run.is_power_of_two() && run <= V::BYTES);
     let bytes = run * count;
-    // SAFETY: stores end at `bytes` or before: whole vectors are stored only where a whole vector of bytes is
-    // left. `twice` holds two vectors, and is read from `head % run` on, which is less than a vector.
-    // Streamed vectors follow the aligned `head`.
-    unsafe {
-        let pattern = V::repeat(from, run);
-        let head = if streaming { to.align_offset(V::BYTES).min(bytes) } else { 0 };
-        let mut shifted = pattern;
-        if head > 0 {
+    // SAFETY: `run` bytes are readable, and at most a vector.
+    let pattern = unsafe { V::repeat(from, run) };
+    let head = if streaming { to.align_offset(V::BYTES).min(bytes) } else { 0 };
+    let mut shifted = pattern;
+    if head > 0 {
+        let mut twice = [0_u8; TWICE];
+        // SAFETY: `head` is at most `bytes`, and less than a vector. `twice` has room for two vectors, and is
+        // read from `head % run` on, which is less than a vector.
+        unsafe {
             pattern.store_partial(to, head);
-            let mut twice = [0_u8; TWICE];
             pattern.store(twice.as_mut_ptr());
             pattern.store(twice.as_mut_ptr().add(V::BYTES));
             shifted = V::load(twice.as_ptr().add(head % run));
         }
+    }
+    // SAFETY: whole vectors are stored only where a whole vector of bytes is left, and then the rest. With
+    // `streaming`, the first vector is at the aligned address `head` bytes after `to`, and each of the others
+    // is a vector behind the one before.
+    unsafe {
         let put = |at: usize| if streaming { shifted.stream(to.add(at)) } else { shifted.store(to.add(at)) };
         let mut at = head;
         while at + 4 * V::BYTES <= bytes {

@@ -127,78 +127,106 @@ impl Operation for WholeBlocks<'_> {
         let front = if backwards && walk.streaming { V::BYTES - step } else { 0 };
         let mut placed = [0; LINE];
         placed[front..front + step].copy_from_slice(&shifted[..step]);
-        // SAFETY: a table of indices has a line, which is at least a vector. Vector `i` has the bytes from `i
-        // * step` on, on the destination, and as many bytes from that end of the source at which it begins.
-        unsafe {
-            let order = V::load(placed.as_ptr());
-            let tail = LastBlocks { at: if backwards { 0 } else { whole * step }, bytes: left, indices: last };
-            for iteration in walk.iterations() {
-                let (first, delta) = match backwards {
-                    true => (iteration.from.add(bytes - V::BYTES), step.wrapping_neg()),
-                    false => (iteration.from, step),
-                };
-                if walk.streaming && step == V::BYTES && left == 0 && iteration.to.align_offset(V::BYTES) == 0 {
-                    // The source is read front to back, which hardware prefetchers follow.
-                    for n in 0..whole {
-                        let i = if backwards { whole - 1 - n } else { n };
-                        let from = first.wrapping_add(delta.wrapping_mul(i));
+        // SAFETY: a table of indices has a line, which is at least a vector.
+        let order = unsafe { V::load(placed.as_ptr()) };
+        let tail = LastBlocks { at: if backwards { 0 } else { whole * step }, bytes: left, indices: last };
+        for iteration in walk.iterations() {
+            // Vector `i`, for `i` below `whole`, is loaded `i * delta` bytes after `first`. It is inside the
+            // span, which has `bytes` bytes on both sides: `i * step + V::BYTES` is at most `bytes`.
+            let (first, delta) = match backwards {
+                true => (iteration.from.wrapping_add(bytes - V::BYTES), step.wrapping_neg()),
+                false => (iteration.from, step),
+            };
+            let source = |i: usize| first.wrapping_add(delta.wrapping_mul(i));
+            if walk.streaming && step == V::BYTES && left == 0 && iteration.to.align_offset(V::BYTES) == 0 {
+                // The source is read front to back, which hardware prefetchers follow.
+                for n in 0..whole {
+                    let i = if backwards { whole - 1 - n } else { n };
+                    // SAFETY: vector `i` is inside the span. Its destination, `i` whole vectors after an
+                    // aligned address, is aligned and inside the span too. A prefetch may be given any
+                    // address.
+                    unsafe {
                         if ahead != 0 {
-                            V::prefetch(from.wrapping_add(ahead));
+                            V::prefetch(source(i).wrapping_add(ahead));
                         }
-                        V::shuffle([V::load(from)], order).stream(iteration.to.add(i * step));
+                        V::shuffle([V::load(source(i))], order).stream(iteration.to.add(i * step));
                     }
-                } else if walk.streaming {
-                    let mut buffer = Buffer::new();
-                    let stage = Stage::<V>::in_buffer(&mut buffer);
-                    // Each chunk begins and ends at lines of the destination, and its first vector may begin
-                    // in front of it. Chunks come in the order of the source too. They go to the two halves
-                    // of the buffer in turns, and each is stored after the next one was collected, because a
-                    // line that is loaded right after it was stored in two parts waits for both stores.
-                    let head = iteration.to.align_offset(LINE).min(bytes);
-                    let chunks = (bytes - head).div_ceil(DRAINED) + 1;
-                    let mut collected = None;
-                    for number in 0..=chunks {
-                        let mut next = None;
-                        if number < chunks {
-                            let chunk = if backwards { chunks - 1 - number } else { number };
-                            let start = if chunk == 0 { 0 } else { head + (chunk - 1) * DRAINED };
-                            let end = (head + chunk * DRAINED).min(bytes);
-                            let vectors = start / step..end.div_ceil(step).min(whole);
-                            let begin = vectors.start * step;
-                            let place = stage.start.add(number % 2 * (LONGEST_PERIOD / 2) + LINE);
-                            if backwards && end > whole * step {
+                }
+            } else if walk.streaming {
+                let mut buffer = Buffer::new();
+                let stage = Stage::<V>::in_buffer(&mut buffer);
+                // Each chunk begins and ends at lines of the destination, and its first vector may begin in
+                // front of it. Chunks come in the order of the source too. They go to the two halves of the
+                // buffer in turns, and each is stored after the next one was collected, because a line that
+                // is loaded right after it was stored in two parts waits for both stores.
+                let head = iteration.to.align_offset(LINE).min(bytes);
+                let chunks = (bytes - head).div_ceil(DRAINED) + 1;
+                let mut collected = None;
+                for number in 0..=chunks {
+                    let mut next = None;
+                    if number < chunks {
+                        let chunk = if backwards { chunks - 1 - number } else { number };
+                        let start = if chunk == 0 { 0 } else { head + (chunk - 1) * DRAINED };
+                        let end = (head + chunk * DRAINED).min(bytes);
+                        let vectors = start / step..end.div_ceil(step).min(whole);
+                        let begin = vectors.start * step;
+                        // SAFETY: `place` is a line after the start of one of two halves of `LONGEST_PERIOD /
+                        // 2` bytes, which the buffer has.
+                        let place = unsafe { stage.start.add(number % 2 * (LONGEST_PERIOD / 2) + LINE) };
+                        if backwards && end > whole * step {
+                            // SAFETY: the last `left` bytes of the span are readable at that end of the
+                            // source at which the blocks end. They go behind the whole vectors of this chunk,
+                            // and end at most `DRAINED` bytes and a vector after `place`, in the same half.
+                            unsafe {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
-                            for n in vectors.clone() {
-                                let i = if backwards { vectors.start + (vectors.end - 1 - n) } else { n };
-                                let from = first.wrapping_add(delta.wrapping_mul(i));
+                        }
+                        for n in vectors.clone() {
+                            let i = if backwards { vectors.start + (vectors.end - 1 - n) } else { n };
+                            // SAFETY: vector `i` is inside the span. In the buffer it begins at most a vector
+                            // in front of `place`, and ends at most `DRAINED` bytes and two vectors after it.
+                            // A prefetch may be given any address.
+                            unsafe {
                                 if ahead != 0 {
-                                    V::prefetch(from.wrapping_add(ahead));
+                                    V::prefetch(source(i).wrapping_add(ahead));
                                 }
-                                V::shuffle([V::load(from)], order).store(place.add(i * step - begin).sub(front));
+                                V::shuffle([V::load(source(i))], order).store(place.add(i * step - begin).sub(front));
                             }
-                            if !backwards && end > whole * step {
+                        }
+                        if !backwards && end > whole * step {
+                            // SAFETY: as for the tail above.
+                            unsafe {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
-                            next = Some((place.add(start - begin), start, end - start));
                         }
-                        if let Some((from, at, bytes)) = std::mem::replace(&mut collected, next) {
-                            stream_run::<V>(from, iteration.to.add(at), bytes, Neighbours::NONE, None);
-                        }
+                        // SAFETY: `start` is inside the first vector, which begins at `begin`.
+                        next = Some((unsafe { place.add(start - begin) }, start, end - start));
                     }
-                } else {
-                    let (mut from, mut to) = (first, iteration.to);
-                    for _ in 0..whole {
+                    if let Some((from, at, bytes)) = std::mem::replace(&mut collected, next) {
+                        // SAFETY: the vectors and the tail of this chunk were stored from `from` on, in the
+                        // half of the buffer that the chunk after it does not use. `at + bytes` is inside the
+                        // span.
+                        unsafe { stream_run::<V>(from, iteration.to.add(at), bytes, Neighbours::NONE, None) };
+                    }
+                }
+            } else {
+                let (mut from, mut to) = (first, iteration.to);
+                for _ in 0..whole {
+                    // SAFETY: both are the addresses of the next of `whole` vectors, which are inside the
+                    // span. A prefetch may be given any address.
+                    unsafe {
                         if ahead != 0 {
                             let ahead = if backwards { ahead.wrapping_neg() } else { ahead };
                             V::prefetch(from.wrapping_add(ahead));
                         }
                         V::shuffle([V::load(from)], order).store(to);
-                        (from, to) = (from.wrapping_add(delta), to.wrapping_add(step));
                     }
-                    if left > 0 {
-                        tail.load::<V>(iteration.from).store_partial(to, left);
-                    }
+                    (from, to) = (from.wrapping_add(delta), to.wrapping_add(step));
+                }
+                if left > 0 {
+                    // SAFETY: `to` is behind the whole vectors, and `left` bytes of the span are left there
+                    // and at that end of the source at which the blocks end.
+                    unsafe { tail.load::<V>(iteration.from).store_partial(to, left) };
                 }
             }
         }

@@ -141,30 +141,39 @@ impl InterleaveRows<'_> {
             }
             let ahead = iteration.later.map_or(walk.in_row(), |later| later.addr().wrapping_sub(iteration.from.addr()));
             let Iteration { from, to, .. } = iteration;
-            // SAFETY: the rows are in the contract. In a row of the staging buffer, the runs of the joined
-            // iterations follow each other as on the destination, and have at most `JOINED_RUN` bytes
-            // together.
-            unsafe {
-                if runs > 0 {
-                    let end = row - row % V::BYTES;
+            if runs > 0 {
+                let end = row - row % V::BYTES;
+                // SAFETY: `Rows::has_code` checked that `runs * row` is at most `JOINED_RUN`, which a row of
+                // the staging buffer has, and that the innermost loop has a multiple of `runs` iterations,
+                // each `row` bytes after the one before on the destination. So run `run` is `run * row` bytes
+                // from the start of both the buffer's row and the joined run. The columns are those of the
+                // contract. When the last run is there, all `runs * row` bytes of each buffer row were
+                // written.
+                unsafe {
                     let staged = (stage.add(run * row), STAGED_ROW);
                     self.columns::<V>(from, staged, 0..end, (ahead, false), times);
                     self.rest::<V>(from, staged, end..row, false);
                     if run + 1 == runs {
                         drain::<V>(stage, (to.wrapping_sub(run * row), pitch), destinations, runs * row);
                     }
-                    run = (run + 1) % runs;
-                    continue;
                 }
-                // Lines can be streamed if all destination rows are aligned after the same number of columns.
-                let (mut streaming, mut head) = (false, 0);
-                if may_stream {
-                    let to_line = to.align_offset(LINE);
-                    streaming = to_line.is_multiple_of(step * unit);
-                    head = if streaming { (to_line / step).min(row) } else { 0 };
-                }
-                let whole = if streaming && (destinations == 1 || by == Rows::Staged) { LINE } else { V::BYTES };
-                let end = row - (row - head) % whole;
+                run = (run + 1) % runs;
+                continue;
+            }
+            // Lines can be streamed if all destination rows are aligned after the same number of columns.
+            let (mut streaming, mut head) = (false, 0);
+            if may_stream {
+                let to_line = to.align_offset(LINE);
+                streaming = to_line.is_multiple_of(step * unit);
+                head = if streaming { (to_line / step).min(row) } else { 0 };
+            }
+            let whole = if streaming && (destinations == 1 || by == Rows::Staged) { LINE } else { V::BYTES };
+            let end = row - (row - head) % whole;
+            // SAFETY: `0..head`, `head..end` and `end..row` are the columns of the rows, which are in the
+            // contract. With `streaming`, byte `head * step` of the first destination row is at a line, and
+            // so is that of every row: there is one row, or the pitch is whole lines (`may_stream`). With
+            // `Rows::Staged`, `head..end` is whole lines, and `stage` is the memory of a staging buffer.
+            unsafe {
                 self.part::<V>(from, (to, pitch), 0..head);
                 if streaming && by == Rows::Staged {
                     self.by_lines::<V>(from, (to, pitch), head..end, (ahead, stage));
@@ -328,8 +337,8 @@ unsafe fn part<V: Vector>(
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
-        // SAFETY: `bytes` columns of each row are copied to the register of the row, whose other bytes are
-        // zero. All bytes of `stored` that are read were written by the block.
+        // SAFETY: `loaded` has room for `ROWS` registers, and `sources` is at most that. `bytes` columns from
+        // `first` on are readable in each source row, or `bytes * sources` bytes of the one dense row.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {
@@ -340,16 +349,21 @@ unsafe fn part<V: Vector>(
             } else {
                 std::ptr::copy_nonoverlapping(from.add(first * sources), loaded, bytes * sources);
             }
-            let block = Block {
-                from: loaded,
-                to: stored,
-                registers: 1,
-                times: Stride::ONCE,
-                pitch: V::BYTES,
-                ahead: 0,
-                streaming: false,
-                signed,
-            };
+        }
+        let block = Block {
+            from: loaded,
+            to: stored,
+            registers: 1,
+            times: Stride::ONCE,
+            pitch: V::BYTES,
+            ahead: 0,
+            streaming: false,
+            signed,
+        };
+        // SAFETY: the block reads `sources` registers, which were just written, and writes `destinations`
+        // ones, for which `stored` has room. `bytes` columns from `first` on are writable in each destination
+        // row, or `bytes * destinations` bytes of the one dense row.
+        unsafe {
             shuffle(&block);
             if source_apart {
                 std::ptr::copy_nonoverlapping(stored, to.add(first * destinations), bytes * destinations);

@@ -28,47 +28,65 @@ pub(crate) type Run = unsafe fn(&Kernel, &Walk<'_>);
 /// * All bytes between the first and the last byte that any iteration reads are readable.
 pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     const { assert!(V::BYTES == 32 || V::BYTES == 64) };
-    // SAFETY: each arm passes the extents and strides of the kernel to the code for them, which accesses only
-    // bytes that the kernel spans. By the contract, these bytes are readable and writable. `Kernel::fit`
-    // checked the requirements of each arm: constant pitches, a dense side, a shuffle for the number of rows,
-    // or units that registers hold.
-    unsafe {
-        match kernel {
-            &Kernel::Runs { run, count, by } => V::vectorize(CopyRuns { walk, run, count, by }),
-            &Kernel::Table { run, ref offsets, count } => V::vectorize(CopyTable { walk, run, offsets, count }),
-            Kernel::Transpose { plane, by: Transpose::Units } => transpose_units(walk, plane),
-            Kernel::Transpose { plane, by: Transpose::Lanes } => V::vectorize(TransposeLanes { walk, plane }),
-            &Kernel::Transpose { ref plane, by: Transpose::Interleave(by) } => {
-                let (unit, row) = (plane.unit, plane.source_row());
-                let pitch = plane.interleaves().unwrap_or_else(|| unreachable!("a dense destination"));
-                let shuffling = some(of_bytes::<V>(unit, plane.rows.extent, true));
-                V::vectorize(InterleaveRows { walk, shuffling, row, unit, pitch, signed: false, by });
-            }
-            &Kernel::Transpose { ref plane, by: Transpose::Deinterleave(by) } => {
-                let (unit, row) = (plane.unit, plane.destination_row());
-                let pitch = plane.deinterleaves().unwrap_or_else(|| unreachable!("a dense source"));
-                let shuffling = some(of_bytes::<V>(unit, plane.columns.extent, false));
-                V::vectorize(InterleaveRows { walk, shuffling, row, unit, pitch, signed: false, by });
-            }
-            &Kernel::Transpose { ref plane, by: Transpose::Panel { scattered } } => {
-                one_panel(walk, plane, of_unit::<V>(plane.unit), scattered);
-            }
-            Kernel::Transpose { plane, by: Transpose::Panels(cut) } => panels::<V>(walk, plane, cut),
-            &Kernel::Transpose { ref plane, by: Transpose::Runs(runs) } => {
-                V::vectorize(TransposeRuns { walk, plane, runs });
-            }
-            Kernel::PermuteBlocks(permutation) => gather_blocks::<V>(walk, permutation),
-            &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } if !SMALL_PROGRAM => {
-                let (shuffling, pitch) = (some(of_bits::<V>(bits, direction)), pitch.cast_signed());
-                V::vectorize(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed: false, by });
-            }
-            &Kernel::ChangeWidth(WidthRow { bits, change, packed: row }) if !SMALL_PROGRAM => {
-                let shuffling = some(of_width::<V>(bits, change != WidthChange::Pack));
-                let (signed, by) = (change == WidthChange::Unpack { signed: true }, Rows::Direct);
-                V::vectorize(InterleaveRows { walk, shuffling, row, unit: 1, pitch: 0, signed, by });
-            }
-            Kernel::InterleaveBits { .. } | Kernel::ChangeWidth(_) => unreachable!("a rare kernel runs in safe Rust"),
+    // Of the contract, each arm needs the features of `V`, and that what the kernel spans is readable and
+    // writable in every iteration. What else its code needs was checked by the arm of `Kernel::fit` for it,
+    // and is named.
+    match kernel {
+        // SAFETY: the contract. `Runs` has code for this length (`Kernel::has_code`), which is above 0. All
+        // bytes between those that are read are readable, by the contract.
+        &Kernel::Runs { run, count, by } => unsafe { V::vectorize(CopyRuns { walk, run, count, by }) },
+        // SAFETY: the contract. The span of a table reaches to the end of the run at its largest offsets.
+        &Kernel::Table { run, ref offsets, count } => unsafe { V::vectorize(CopyTable { walk, run, offsets, count }) },
+        // SAFETY: the contract. The unit has 1, 2, 4 or 8 bytes.
+        Kernel::Transpose { plane, by: Transpose::Units } => unsafe { transpose_units(walk, plane) },
+        // SAFETY: the contract. The unit has 16 bytes, and both pitches are constant.
+        Kernel::Transpose { plane, by: Transpose::Lanes } => unsafe { V::vectorize(TransposeLanes { walk, plane }) },
+        &Kernel::Transpose { ref plane, by: Transpose::Interleave(by) } => {
+            let (unit, row) = (plane.unit, plane.source_row());
+            let pitch = plane.interleaves().unwrap_or_else(|| unreachable!("a dense destination"));
+            let shuffling = some(of_bytes::<V>(unit, plane.rows.extent, true));
+            // SAFETY: the contract. The source rows are those of the plane, at its pitch, and the destination
+            // is one dense row of as many units. The shuffle was made for `V`, this unit and this number of
+            // rows.
+            unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit, pitch, signed: false, by }) }
         }
+        &Kernel::Transpose { ref plane, by: Transpose::Deinterleave(by) } => {
+            let (unit, row) = (plane.unit, plane.destination_row());
+            let pitch = plane.deinterleaves().unwrap_or_else(|| unreachable!("a dense source"));
+            let shuffling = some(of_bytes::<V>(unit, plane.columns.extent, false));
+            // SAFETY: the contract. The destination rows are the columns of the plane, at their pitch, and
+            // the source is one dense row of as many units. The shuffle was made for `V`, this unit and this
+            // number of rows. `Rows::has_code` accepted `by` for this row and pitch.
+            unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit, pitch, signed: false, by }) }
+        }
+        &Kernel::Transpose { ref plane, by: Transpose::Panel { scattered } } => {
+            // SAFETY: the contract. Registers hold the unit, and the plane has at most `MOST_ROWS` rows and
+            // columns.
+            unsafe { one_panel(walk, plane, of_unit::<V>(plane.unit), scattered) }
+        }
+        // SAFETY: the contract. `Panels::fit` accepted these panels for the plane and for these stores.
+        Kernel::Transpose { plane, by: Transpose::Panels(cut) } => unsafe { panels::<V>(walk, plane, cut) },
+        &Kernel::Transpose { ref plane, by: Transpose::Runs(runs) } => {
+            // SAFETY: the contract. `PlaneRuns::has_code` accepted these runs for the plane and the loops.
+            unsafe { V::vectorize(TransposeRuns { walk, plane, runs }) }
+        }
+        // SAFETY: the contract. The tables of a permutation are made with it.
+        Kernel::PermuteBlocks(permutation) => unsafe { gather_blocks::<V>(walk, permutation) },
+        &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } if !SMALL_PROGRAM => {
+            let (shuffling, pitch) = (some(of_bits::<V>(bits, direction)), pitch.cast_signed());
+            // SAFETY: the contract. There are `8 / bits` rows of `row` bytes at this pitch on one side, and
+            // one dense row of as many bytes on the other. The shuffle was made for `V` and these bits.
+            // `Rows::has_code` accepted `by`.
+            unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed: false, by }) }
+        }
+        &Kernel::ChangeWidth(WidthRow { bits, change, packed: row }) if !SMALL_PROGRAM => {
+            let shuffling = some(of_width::<V>(bits, change != WidthChange::Pack));
+            let (signed, by) = (change == WidthChange::Unpack { signed: true }, Rows::Direct);
+            // SAFETY: the contract. One row of `row` packed bytes is on one side, and a row of `8 / bits`
+            // times as many on the other. The shuffle was made for `V` and these bits.
+            unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit: 1, pitch: 0, signed, by }) }
+        }
+        Kernel::InterleaveBits { .. } | Kernel::ChangeWidth(_) => unreachable!("a rare kernel runs in safe Rust"),
     }
 }
 

@@ -105,57 +105,62 @@ pub(super) unsafe fn stream_run<V: Vector>(
 ) {
     debug_assert!(run >= LINE || before.is_none() && !after);
     let head = to.align_offset(LINE).min(run);
-    // SAFETY: `head` bytes, the lines after them and the tail are the run. The shared line takes `rest` bytes
-    // from the end of the run in front. If the run in front begins a line or more before this run, the line
-    // loaded at `end` ends inside this run.
-    unsafe {
-        // Runs of one line are frequent, and the branches below take as long as the copy.
-        if head == 0 && run == LINE {
-            if let Some(later) = later {
-                V::prefetch(later);
-            }
-            return copy_lines::<V, 1>(from, to, true);
+    let prefetch = |at: usize| {
+        if let Some(later) = later {
+            // SAFETY: a prefetch may be given any address.
+            unsafe { V::prefetch(later.wrapping_add(at)) };
         }
-        if head > 0 || run < LINE {
-            if let Some(later) = later {
-                V::prefetch(later);
-            }
-            let rest = LINE - head;
-            match before {
-                None => short(from, to, head),
-                Some(before) if before >= LINE => {
-                    let end = from.sub(before).add(run - rest);
-                    shared_line::<V>(end, from.sub(rest), rest, to.sub(rest));
-                }
-                Some(before) => {
-                    let mut line = [0_u8; LINE];
-                    short(from.sub(before).add(run - rest), line.as_mut_ptr(), rest);
-                    short(from, line.as_mut_ptr().add(rest), head);
-                    copy_lines::<V, 1>(line.as_ptr(), to.sub(rest), true);
-                }
-            }
+    };
+    // Runs of one line are frequent, and the branches below take as long as the copy.
+    if head == 0 && run == LINE {
+        prefetch(0);
+        // SAFETY: the run is one line. `head` is 0 for a run of a line only if `to` is at a line.
+        return unsafe { copy_lines::<V, 1>(from, to, true) };
+    }
+    if head > 0 || run < LINE {
+        prefetch(0);
+        let rest = LINE - head;
+        match before {
+            // SAFETY: the run has `head` bytes at least.
+            None => unsafe { short(from, to, head) },
+            // SAFETY: with a run in front, this run has a line at least, so `to` is `head` bytes before a
+            // line, and the line at `to - rest` is writable. All source bytes from `from - before` to the end
+            // of this run are readable. Both lines that are loaded are inside them: the one at `end` begins
+            // `run - rest` bytes after their start and ends `before - head` bytes before their end, and the
+            // one at `from - rest` begins less than a line before `from` and ends `head` bytes after it.
+            Some(before) if before >= LINE => unsafe {
+                let end = from.sub(before).add(run - rest);
+                shared_line::<V>(end, from.sub(rest), rest, to.sub(rest));
+            },
+            // SAFETY: as above, the line at `to - rest` is writable, and the last `rest` bytes of the run in
+            // front are readable, as are the first `head` bytes of this run. The line on the stack has room
+            // for both.
+            Some(before) => unsafe {
+                let mut line = [0_u8; LINE];
+                let start = line.as_mut_ptr();
+                short(from.sub(before).add(run - rest), start, rest);
+                short(from, start.add(rest), head);
+                copy_lines::<V, 1>(start, to.sub(rest), true);
+            },
         }
-        let mut at = head;
-        // Registers of half a line load four lines before they store the first.
-        while V::BYTES < LINE && at + 4 * LINE <= run {
-            if let Some(later) = later {
-                for line in 0..4 {
-                    V::prefetch(later.wrapping_add(at + line * LINE));
-                }
-            }
-            copy_lines::<V, 4>(from.add(at), to.add(at), true);
-            at += 4 * LINE;
-        }
-        while at + LINE <= run {
-            if let Some(later) = later {
-                V::prefetch(later.wrapping_add(at));
-            }
-            copy_lines::<V, 1>(from.add(at), to.add(at), true);
-            at += LINE;
-        }
-        if !after {
-            short(from.add(at), to.add(at), run - at);
-        }
+    }
+    let mut at = head;
+    // Registers of half a line load four lines before they store the first.
+    while V::BYTES < LINE && at + 4 * LINE <= run {
+        (0..4).for_each(|line| prefetch(at + line * LINE));
+        // SAFETY: four lines from `at` on end inside the run, and `to` is at a line `head` bytes on.
+        unsafe { copy_lines::<V, 4>(from.add(at), to.add(at), true) };
+        at += 4 * LINE;
+    }
+    while at + LINE <= run {
+        prefetch(at);
+        // SAFETY: a line from `at` on ends inside the run, and `to` is at a line `head` bytes on.
+        unsafe { copy_lines::<V, 1>(from.add(at), to.add(at), true) };
+        at += LINE;
+    }
+    if !after {
+        // SAFETY: `at` is at most `run`, and less than a line is left.
+        unsafe { short(from.add(at), to.add(at), run - at) };
     }
 }
 

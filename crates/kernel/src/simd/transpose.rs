@@ -70,24 +70,29 @@ impl Operation for TransposeLanes<'_> {
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
         let (whole_columns, whole_rows) = (columns - columns % LANES, rows - rows % LANES);
         for iteration in walk.iterations() {
-            // SAFETY: every square and every remaining unit is inside the plane.
-            unsafe {
-                for column in (0..whole_columns).step_by(LANES) {
-                    let (mut from, to) = (iteration.from.add(16 * column), iteration.to.add(column * destination));
-                    for row in (0..whole_rows).step_by(LANES) {
+            for column in (0..whole_columns).step_by(LANES) {
+                let (mut from, to) =
+                    (iteration.from.wrapping_add(16 * column), iteration.to.wrapping_add(column * destination));
+                for row in (0..whole_rows).step_by(LANES) {
+                    // SAFETY: `from` and `to` are at `row` and `column`, and the `LANES` rows and columns
+                    // from there on are inside the plane. A vector has `LANES` units of 16 bytes.
+                    unsafe {
                         let lines = V::load_transposed::<LANES>(std::array::from_fn(|i| from.add(i * source)), true);
                         for (i, line) in lines.into_iter().enumerate() {
                             line.store(to.add(16 * row + i * destination));
                         }
-                        from = from.wrapping_add(LANES * source);
                     }
+                    from = from.wrapping_add(LANES * source);
                 }
-                if (whole_columns, whole_rows) == (columns, rows) {
-                    continue;
-                }
-                for column in 0..columns {
-                    let first = if column < whole_columns { whole_rows } else { 0 };
-                    for row in first..rows {
+            }
+            if (whole_columns, whole_rows) == (columns, rows) {
+                continue;
+            }
+            for column in 0..columns {
+                let first = if column < whole_columns { whole_rows } else { 0 };
+                for row in first..rows {
+                    // SAFETY: `row` and `column` are inside the plane, so these are the addresses of a unit.
+                    unsafe {
                         let from = iteration.from.add(column * 16 + row * source);
                         let to = iteration.to.add(column * destination + row * 16);
                         to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
