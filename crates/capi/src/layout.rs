@@ -290,12 +290,10 @@ pub unsafe extern "C" fn tl_layout_fingerprint(
 /// length of the whole text without the zero byte, or 0 for a null layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_text(layout: *const TlLayout, start: *mut c_char, room: usize) -> usize {
-    guarded_answer(|| {
-        // SAFETY: the caller promises the contract in the header for this pointer.
-        let text = unsafe { reference("layout", layout) }?.notated.to_string();
-        // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
-        Ok(unsafe { write_text(&text, start, room) })
-    })
+    // SAFETY: the caller promises the contract in the header for this pointer.
+    let text = guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.notated.to_string()));
+    // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
+    unsafe { write_text(&text, start, room) }
 }
 
 /// Writes as much of a text as fits, and a zero byte. Returns the length of the whole text.

@@ -111,12 +111,10 @@ pub unsafe extern "C" fn tl_run(
 /// Writes a description of the plan as lines of text, in the way of `tl_layout_text`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_explain(plan: *const TlPlan, start: *mut c_char, room: usize) -> usize {
-    guarded_answer(|| {
-        // SAFETY: the caller promises the contract in the header for this pointer.
-        let text = unsafe { reference("plan", plan) }?.0.explain();
-        // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
-        Ok(unsafe { crate::layout::write_text(&text, start, room) })
-    })
+    // SAFETY: the caller promises the contract in the header for this pointer.
+    let text = guarded_answer(|| Ok(unsafe { reference("plan", plan) }?.0.explain()));
+    // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
+    unsafe { crate::layout::write_text(&text, start, room) }
 }
 
 /// Frees a plan, which may be null.

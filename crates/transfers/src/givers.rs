@@ -1,8 +1,8 @@
 //! The ranks that hold a box, and the one among them that gives it next.
 //!
 //! Ranks that hold the same box stand in one heap, the one that has given the fewest elements first. The
-//! boxes are sorted along the axis that cuts the tensor into the most pieces, so that a search looks at few of
-//! them.
+//! boxes are sorted along the axis that cuts the tensor into the most pieces, so that a search looks at few
+//! of them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
