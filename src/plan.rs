@@ -21,8 +21,8 @@
 
 pub use crate::error::{Code, Row, counted};
 pub use crate::map::plan::{
-    Besides, BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
-    OffsetBox, PADDING_SEARCH_LIMIT, StorageRule, Stride, TileGroup, TileLevel, TileLevels,
+    BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
+    OffsetBox, PADDING_SEARCH_LIMIT, Stride, TileGroup, TileLevel, TileLevels,
 };
 #[cfg(feature = "relayout")]
 pub use crate::relayout::passes::CopyPass;

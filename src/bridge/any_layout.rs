@@ -4,7 +4,7 @@ use core::str::FromStr;
 
 use crate::cursor::Cursor;
 use crate::error::Error;
-use crate::map::{Besides, IndexMap, ToIndexMap};
+use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 use crate::tiled::ArrayShape;
 use crate::typed_sizes::read_type_and_sizes;
@@ -48,15 +48,6 @@ impl ToIndexMap for AnyLayout {
         match self {
             AnyLayout::Strided(desc) => Some(desc),
             AnyLayout::Tiled(_) | AnyLayout::Mapped(_) => None,
-        }
-    }
-}
-
-impl Besides for AnyLayout {
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        match self {
-            AnyLayout::Tiled(shape) => shape.minor_to_major(),
-            AnyLayout::Strided(_) | AnyLayout::Mapped(_) => None,
         }
     }
 }

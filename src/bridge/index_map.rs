@@ -5,9 +5,8 @@ use alloc::format;
 use smallvec::SmallVec;
 
 use crate::checked::{self, PHYSICAL, wide_product};
-use crate::element::BlockType;
 use crate::error::Error;
-use crate::map::{Besides, IndexMap, TileEntries, ToIndexMap};
+use crate::map::{IndexMap, TileEntries, ToIndexMap};
 use crate::strided::{BlockTensorDesc, BufferTensorDesc};
 use crate::tiled::{ArrayShape, Tile, TileSize};
 
@@ -24,15 +23,14 @@ impl ToIndexMap for BufferTensorDesc {
         };
         let (sizes, strides) = (self.sizes(), self.strides());
         let map = IndexMap::from_strides(self.data_type(), bits, sizes, strides, self.base_offset(), physical)?;
-        Ok(map.with_owned(self.owns()))
+        let total = self.total_tensor_size_in_bytes();
+        Ok(map.with_owned(self.owns()).with_total(total).with_alignment(self.base_offset_alignment().into()))
     }
 
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         Some(self)
     }
 }
-
-impl Besides for BufferTensorDesc {}
 
 /// A tensor of blocks is its bytes, wherever a layout is taken.
 impl ToIndexMap for BlockTensorDesc {
@@ -43,11 +41,9 @@ impl ToIndexMap for BlockTensorDesc {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         Some(self.bytes())
     }
-}
 
-impl Besides for BlockTensorDesc {
-    fn block_type(&self) -> Option<BlockType> {
-        Some(BlockTensorDesc::block_type(self))
+    fn as_blocks(&self) -> Option<&BlockTensorDesc> {
+        Some(self)
     }
 }
 
@@ -88,13 +84,8 @@ impl ToIndexMap for ArrayShape {
         let order = self.layout().minor_to_major().iter().rev().copied().collect();
         let tiles: SmallVec<[TileEntries; 2]> = self.layout().tiles().iter().map(entries).collect();
         let tail = self.layout().tail_padding_alignment;
-        IndexMap::from_tiles(self.data_type(), self.element_bits(), self.sizes(), order, &tiles, tail)
-    }
-}
-
-impl Besides for ArrayShape {
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        Some(self.layout().minor_to_major())
+        let map = IndexMap::from_tiles(self.data_type(), self.element_bits(), self.sizes(), order, &tiles, tail)?;
+        Ok(map.with_minor_to_major(self.layout().minor_to_major()))
     }
 }
 

@@ -130,19 +130,19 @@ pub fn lower(layout: &(impl ToIndexMap + ?Sized)) -> Result<Lowering, Error> {
             bits_in_words(map.element_bits()),
             bits_in_words(map.data_type().bits())
         ),
-        LayoutClass::Affine => return affine(&map, layout.minor_to_major()).map(Lowering::Strided),
+        LayoutClass::Affine => return affine(&map).map(Lowering::Strided),
         LayoutClass::Split => return split(&map).map(Lowering::Split),
         _ => why_not(&map),
     };
     Ok(Lowering::IndexMap { map, reason })
 }
 
-fn affine(map: &IndexMap, minor_to_major: Option<&[usize]>) -> Result<BufferTensorDesc, Error> {
+fn affine(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
     let mut strides = Dims::from_vec(map.strides().unwrap_or_default());
     // A size-1 dimension gets the stride that a packed layout of this order would give it.
     let (mut packed, rank) = (1, strides.len());
     let row_major: SmallVec<[usize; 8]> = (0..rank).rev().collect();
-    for &dim in minor_to_major.unwrap_or(&row_major) {
+    for &dim in map.minor_to_major().unwrap_or(&row_major) {
         let (Some(stride), Some(&size)) = (strides.get_mut(dim), map.sizes().get(dim)) else { continue };
         if size <= 1 || map.element_count() == 0 {
             *stride = packed;

@@ -7,14 +7,15 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, at};
-use crate::element::{BlockType, DataType};
+use crate::element::DataType;
 use crate::error::{Code, Error};
-use crate::strided::{BufferTensorDesc, Integer, Owns, index_of};
+use crate::strided::{BlockTensorDesc, BufferTensorDesc, Integer, Owns, index_of};
 
 use super::digits::{Chain, Digit};
 use super::fingerprint::Fingerprint;
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
+use super::storage::Storage;
 use super::swizzle::Swizzle;
 
 /// Some dimensions whose indices form one number, and the chain that turns this number into an offset.
@@ -92,6 +93,9 @@ pub struct IndexMap {
     pub(super) physical_elements: u64,
     /// What the map owns where it begins at the start of its buffer, see [`owns`](Self::owns).
     pub(super) owns: Owns,
+    /// The least size by which the buffer is allocated, in bytes.
+    pub(super) least_total: u64,
+    pub(super) storage: Option<Box<Storage>>,
 }
 
 /// A type that says where the elements of a tensor are stored.
@@ -106,7 +110,7 @@ pub struct IndexMap {
 /// assert_eq!(bytes(&"f32[3,100]{1,0:T(8,128)}".parse::<ArrayShape>()?)?, 4096);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub trait ToIndexMap: Besides {
+pub trait ToIndexMap {
     /// Returns the index map of this layout.
     ///
     /// # Errors
@@ -138,30 +142,20 @@ pub trait ToIndexMap: Besides {
         if found == expected { Ok(()) } else { Err(Error::fingerprint_mismatch(form, expected, found)) }
     }
 
-    /// Returns the descriptor, if this layout is a descriptor. A descriptor also holds flags, a guaranteed
-    /// alignment, and a total size that was set by hand. A map does not hold these.
+    /// Returns the descriptor, if a descriptor says all about this layout. Copies of two descriptors need no
+    /// index map. A layout whose padding must hold zeros is no descriptor.
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        None
+    }
+
+    /// Returns the tensor of blocks, if this layout is one. Its index map and its descriptor are those of its
+    /// bytes.
+    fn as_blocks(&self) -> Option<&BlockTensorDesc> {
         None
     }
 }
 
-impl Besides for IndexMap {}
-
 /// A boxed layout, such as a `Box<dyn ToIndexMap>`, is the layout in the box.
-impl<T: ToIndexMap + ?Sized> Besides for Box<T> {
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        (**self).minor_to_major()
-    }
-
-    fn storage_rule(&self) -> StorageRule {
-        (**self).storage_rule()
-    }
-
-    fn block_type(&self) -> Option<BlockType> {
-        (**self).block_type()
-    }
-}
-
 impl<T: ToIndexMap + ?Sized> ToIndexMap for Box<T> {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         (**self).to_index_map()
@@ -169,6 +163,10 @@ impl<T: ToIndexMap + ?Sized> ToIndexMap for Box<T> {
 
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         (**self).as_descriptor()
+    }
+
+    fn as_blocks(&self) -> Option<&BlockTensorDesc> {
+        (**self).as_blocks()
     }
 }
 
@@ -214,10 +212,20 @@ impl IndexMap {
         physical_elements: u64,
     ) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, element_bits)?;
-        let owns = Owns::Buffer;
-        let swizzle = None;
-        let map =
-            IndexMap { data_type, element_bits, sizes, base, components, levels, swizzle, physical_elements, owns };
+        let (owns, swizzle, least_total, storage) = (Owns::Buffer, None, 0, None);
+        let map = IndexMap {
+            data_type,
+            element_bits,
+            sizes,
+            base,
+            components,
+            levels,
+            swizzle,
+            physical_elements,
+            owns,
+            least_total,
+            storage,
+        };
         Ok(map.checked())
     }
 
@@ -298,19 +306,19 @@ impl IndexMap {
     pub fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, self.element_bits)?;
         let owns = if sliced { Owns::Elements } else { Owns::Buffer };
-        Ok(IndexMap { physical_elements, owns, ..self }.checked())
+        Ok(IndexMap { physical_elements, owns, least_total: 0, ..self }.checked())
     }
 
     /// Returns this map in the part of its buffer from its base to its last element.
     #[cfg(feature = "relayout")]
     pub(crate) fn own_range(&self) -> IndexMap {
         let physical_elements = self.span_elements().saturating_sub(self.base);
-        IndexMap { base: 0, physical_elements, owns: Owns::Buffer, ..self.clone() }.checked()
+        IndexMap { base: 0, physical_elements, owns: Owns::Buffer, least_total: 0, ..self.clone() }.checked()
     }
 
     /// Returns this map in a buffer that ends after `physical_elements` elements, which hold all of it.
     pub(crate) fn ending_at(self, physical_elements: u64) -> IndexMap {
-        IndexMap { physical_elements, ..self }.checked()
+        IndexMap { physical_elements, least_total: 0, ..self }.checked()
     }
 
     /// The class of this layout: the simplest form that describes it.
@@ -398,41 +406,4 @@ impl IndexMap {
         // A swizzle moves an offset inside an aligned block, of which the buffer has a whole number.
         self.swizzle.as_ref().map_or(span, |swizzle| span.div_ceil(swizzle.block()).times(swizzle.block()))
     }
-}
-
-/// The properties of a layout besides its index map. Only the feature `plan` names this trait, so a crate
-/// cannot implement [`ToIndexMap`](super::ToIndexMap) by accident: a layout that leaves out a method is
-/// copied and checked by wrong rules.
-pub trait Besides {
-    /// The order of the dimensions in memory, the fastest dimension first, if the layout has such an order.
-    /// The strides of dimensions of size 1 follow this order.
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        None
-    }
-
-    /// The requirements of this layout on its buffer: an alignment, or zeros in the padding. Only named
-    /// layouts may have requirements.
-    fn storage_rule(&self) -> StorageRule {
-        StorageRule::NONE
-    }
-
-    /// The block type of a tensor of blocks, whose index map has bytes.
-    fn block_type(&self) -> Option<BlockType> {
-        None
-    }
-}
-
-/// The requirements of a layout on its buffer, besides the offsets of its elements. Most layouts have none. A
-/// layout with a name may have some.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StorageRule {
-    /// The alignment of the start of the buffer, in bytes.
-    pub alignment: u64,
-    /// Whether the padding must hold zeros.
-    pub zero_padding: bool,
-}
-
-impl StorageRule {
-    /// The rule without requirements: the buffer may start anywhere, and the padding may hold any bytes.
-    pub const NONE: StorageRule = StorageRule { alignment: 1, zero_padding: false };
 }

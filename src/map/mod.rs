@@ -65,6 +65,7 @@ mod padding;
 mod places;
 mod refine;
 mod reshape;
+mod storage;
 mod swizzle;
 mod swizzled;
 mod swizzled_boxes;
@@ -87,7 +88,7 @@ pub(crate) mod plan {
 
     pub use super::deviation::EQUALITY_WORK_LIMIT;
     pub use super::digits::{Chain, Digit};
-    pub use super::index_map::{Besides, Component, StorageRule};
+    pub use super::index_map::Component;
     pub use super::inverse::INVERSE_WORK_LIMIT;
     pub use super::levels::{TileGroup, TileLevel, TileLevels};
     pub use super::offset_box::{BufferBoxes, OffsetBox};

@@ -56,7 +56,7 @@ impl IndexMap {
         if sizes == self.sizes.as_slice() {
             return Ok(self.clone());
         }
-        let map = IndexMap { sizes: Dims::from_slice(sizes), ..self.clone() };
+        let map = IndexMap { sizes: Dims::from_slice(sizes), storage: None, ..self.clone() };
         if elements == 0 {
             return Ok(map.checked());
         }

@@ -41,7 +41,7 @@ impl IndexMap {
                 *axis = new_of.get(*axis).copied().unwrap_or(*axis);
             }
         }
-        let map = IndexMap { sizes, levels, ..self.clone() };
+        let map = IndexMap { sizes, levels, storage: None, ..self.clone() };
         Ok(map.with_components(renumbered(&self.components, |dim| new_of.get(dim).copied())))
     }
 
@@ -86,7 +86,7 @@ impl IndexMap {
             base = checked::add(base, moved, OFFSET)?;
             components.push(sliced);
         }
-        Ok(IndexMap { sizes, base, owns: Owns::Elements, ..self.clone() }.with_components(components))
+        Ok(IndexMap { sizes, base, owns: Owns::Elements, storage: None, ..self.clone() }.with_components(components))
     }
 
     pub(super) fn taken(
@@ -187,7 +187,7 @@ impl IndexMap {
             }
             components.push(Component::of(axis, extent, Chain::strided(0, extent)));
         }
-        Ok(IndexMap { sizes: Dims::from_slice(sizes), ..self.clone() }.with_components(components))
+        Ok(IndexMap { sizes: Dims::from_slice(sizes), storage: None, ..self.clone() }.with_components(components))
     }
 
     /// Returns this layout, beginning at element `base` of its buffer. The buffer grows or shrinks by the
@@ -222,7 +222,7 @@ impl IndexMap {
         checked::bytes_for(physical_elements, self.element_bits)?;
         // An empty tensor has no offset, so its base is 0.
         let base = if self.sizes.contains(&0) { 0 } else { base };
-        Ok(IndexMap { base, physical_elements, ..self }.checked())
+        Ok(IndexMap { base, physical_elements, least_total: 0, ..self }.checked())
     }
 
     /// Returns the map with these components in normal form: sorted, without dimensions of size 1, and cut

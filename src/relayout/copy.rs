@@ -78,7 +78,6 @@ pub fn copy<'a>(
     if let (Some(a), Some(b)) = (from.as_descriptor(), to.as_descriptor())
         && a.data_type() == b.data_type()
         && is_same(a.sizes(), b.sizes())
-        && !to.storage_rule().zero_padding
         && let Some(element) = whole_bytes(a.data_type())
     {
         let sizes = a.sizes().iter().map(|&size| usize::try_from(size).ok());

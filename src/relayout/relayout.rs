@@ -6,7 +6,6 @@ use strided_copy::SMALL_PROGRAM;
 use crate::checked;
 use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
-use crate::strided::BufferTensorDesc;
 
 use super::Destination;
 use super::choice::{Choice, Effort};
@@ -136,10 +135,8 @@ impl Relayout {
         knobs: Knobs,
     ) -> Result<Relayout, Error> {
         let axes = &settings.reversed;
-        let total = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
-        let zero_padding = destination.storage_rule().zero_padding;
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
-        let destination_size = destination.physical_size_in_bytes().max(total);
+        let (destination_size, zero_padding) = (destination.total_size_in_bytes(), destination.has_zero_padding());
         let widths = check_pair(&source, &destination)?;
         destination.check_injective()?;
         let (bits, to_bits) = (source.element_bits(), destination.element_bits());

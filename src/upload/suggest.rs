@@ -89,7 +89,7 @@ impl Suggestion {
 pub fn suggest<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Result<Option<Suggestion>, Errors> {
     let mut refused = match validate_description(layout, limits) {
         Ok(_) => return Ok(None),
-        Err(errors) if layout.block_type().is_some() => return Err(errors),
+        Err(errors) if layout.as_blocks().is_some() => return Err(errors),
         Err(errors) => errors,
     };
     let source_bytes = refused.report.total_bytes;

@@ -7,8 +7,10 @@ use alloc::string::String;
 use crate::checked::{self, Dims, Exact, wide_product};
 use crate::element::{BlockType, DataType};
 use crate::error::Error;
-use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
-use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags, set_free_strides};
+use crate::map::{IndexMap, LayoutClass, ToIndexMap};
+use crate::strided::{
+    BlockTensorDesc, BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags, set_free_strides,
+};
 
 use super::limits::{DeviceLimits, binding_unit, whole_elements};
 use super::write_units::bits_in_units;
@@ -47,8 +49,10 @@ pub(super) enum Layout<'a> {
 impl<'a> Tensor<'a> {
     pub(super) fn of<L: ToIndexMap + ?Sized>(layout: &'a L) -> Result<Tensor<'a>, Error> {
         match layout.as_descriptor() {
-            Some(desc) => Ok(Tensor { block_type: layout.block_type(), ..Tensor::of_desc(desc) }),
-            None => Ok(Tensor::of_map(layout.to_index_map()?, layout.storage_rule())),
+            Some(desc) => {
+                Ok(Tensor { block_type: layout.as_blocks().map(BlockTensorDesc::block_type), ..Tensor::of_desc(desc) })
+            }
+            None => Ok(Tensor::of_map(layout.to_index_map()?)),
         }
     }
 
@@ -70,7 +74,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    fn of_map(map: IndexMap, rule: StorageRule) -> Tensor<'a> {
+    fn of_map(map: IndexMap) -> Tensor<'a> {
         Tensor {
             data_type: map.data_type(),
             element_bits: map.element_bits(),
@@ -78,9 +82,9 @@ impl<'a> Tensor<'a> {
             span_elements: if map.is_part() { map.span_elements() } else { map.physical_elements() },
             base_offset: if map.element_count() == 0 { 0 } else { map.base() },
             owns: map.owns(),
-            promise: if rule.alignment > 1 { rule.alignment } else { 0 },
+            promise: if map.alignment() > 1 { map.alignment() } else { 0 },
             chosen_total: 0,
-            zero_padding: rule.zero_padding,
+            zero_padding: map.has_zero_padding(),
             owned_by_directml: false,
             block_type: None,
             layout: Layout::Mapped(Box::new(map)),

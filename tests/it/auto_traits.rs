@@ -53,7 +53,6 @@ fn public_types_are_send_and_sync() {
     shared::<plan::DigitPlace>();
     shared::<plan::Loop>();
     shared::<plan::OffsetBox>();
-    shared::<plan::StorageRule>();
     shared::<plan::TileGroup>();
     shared::<plan::TileLevel>();
     shared::<plan::TileLevels>();

@@ -27,7 +27,10 @@ impl Side {
     pub fn strided(desc: &BufferTensorDesc) -> Side {
         let offsets = strided_offsets(desc);
         let elements = offsets.iter().max().map_or(0, |&last| last + 1);
-        Side { map: desc.to_index_map().unwrap(), offsets, elements }
+        let map = desc.to_index_map().unwrap();
+        let (places, owns) = (map.physical_elements(), map.owns());
+        // Without the bytes by which the size of a descriptor is rounded up.
+        Side { map: map.in_buffer_of(places, false).unwrap().with_owned(owns), offsets, elements }
     }
 
     /// The side, with some axes walked backwards.

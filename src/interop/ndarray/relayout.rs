@@ -57,8 +57,7 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
 /// The errors of [`relayout_array`], and `buffer_too_short` if the buffer ends before the layout does.
 pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8]) -> Result<ArrayD<A>, Error> {
     let map = layout.to_index_map()?;
-    // The array has the elements alone. The size of a descriptor may be rounded up.
-    let packed = BufferTensorDesc::packed(A::DATA_TYPE, map.sizes())?.to_index_map()?;
+    let packed = BufferTensorDesc::packed(A::DATA_TYPE, map.sizes())?.to_index_map()?.with_total(0);
     let relayout = Relayout::new(&map, &packed)?;
     check_width::<A>(&map)?;
     let mut elements = zeros::<A>(relayout.destination_size_in_bytes())?;
@@ -73,7 +72,8 @@ fn run<A: NativeElement>(
     elements: &[A],
     layout: &impl ToIndexMap,
 ) -> Result<Vec<A>, Error> {
-    let map = layout.to_index_map()?;
+    // The array has the elements alone. The size of a descriptor may be rounded up.
+    let map = layout.to_index_map()?.with_total(0);
     let relayout = Relayout::with(desc, &map, &Settings { reversed: reversed.to_vec(), ..Settings::default() })?;
     check_width::<A>(&map)?;
     let mut buffer = zeros(relayout.destination_size_in_bytes())?;

@@ -2,19 +2,16 @@
 
 use std::cell::Cell;
 
-use tensor_layout::plan::Besides;
 use tensor_layout::relayout::{Destination, Padding, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 /// A layout of one element for the first question, and of more elements for every later one.
 struct Growing(Cell<u64>);
 
-impl Besides for Growing {}
-
 impl ToIndexMap for Growing {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         self.0.set(self.0.get() * 64);
-        BufferTensorDesc::packed(DataType::U8, &[1_u64.max(self.0.get() / 64)])?.to_index_map()
+        BufferTensorDesc::packed(DataType::U32, &[1_u64.max(self.0.get() / 64)])?.to_index_map()
     }
 }
 

@@ -59,7 +59,6 @@ use std::sync::OnceLock;
 
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
-use tensor_layout::plan::Besides;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::layout::Part;
@@ -232,5 +231,3 @@ impl ToIndexMap for KvCache {
         }
     }
 }
-
-impl Besides for KvCache {}

@@ -29,7 +29,6 @@ mod write;
 use std::sync::LazyLock;
 
 use smallvec::SmallVec;
-use tensor_layout::plan::StorageRule;
 use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
 use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, ArrayShape, Error, ToIndexMap};
@@ -81,7 +80,6 @@ pub struct Plane {
     blocks: Option<BlockTensorDesc>,
     reversed: Vec<usize>,
     role: Role,
-    rule: StorageRule,
     /// The name of the records that hold this plane and others, `ggml.q8_0x4` of `ggml.q8_0x4.qs`.
     records: Option<String>,
     written: Written,
@@ -150,8 +148,8 @@ impl Layout {
 impl Default for Plane {
     fn default() -> Plane {
         let (sizes, parts, blocks, reversed) = (Vec::new(), SmallVec::new(), None, Vec::new());
-        let (role, rule, written) = (Role::Values, StorageRule::NONE, Written::Parts(String::new()));
-        Plane { sizes, parts, blocks, reversed, role, rule, records: None, written }
+        let (role, written) = (Role::Values, Written::Parts(String::new()));
+        Plane { sizes, parts, blocks, reversed, role, records: None, written }
     }
 }
 
@@ -211,7 +209,7 @@ impl Plane {
     /// for some named layouts.
     #[must_use]
     pub fn alignment(&self) -> u64 {
-        self.rule.alignment
+        self.parts.iter().map(|part| part.map.alignment()).max().unwrap_or(1)
     }
 
     /// Whether the plane has elements: a token, an opaque value and an array without a size have none.
@@ -297,8 +295,7 @@ impl TryFrom<NamedLayout> for Layout {
             return Notated::try_from(named).map(Layout::from);
         }
         let (sizes, text, blocks) = (named.logical_sizes().to_vec(), named.to_string(), named.blocks().cloned());
-        let rule = tensor_layout::plan::Besides::storage_rule(&named);
-        Ok(Layout::of(Plane { blocks, rule, ..Plane::in_parts(sizes, named.parts, text) }))
+        Ok(Layout::of(Plane { blocks, ..Plane::in_parts(sizes, named.parts, text) }))
     }
 }
 

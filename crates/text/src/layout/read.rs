@@ -4,7 +4,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 use tensor_layout::cursor::Cursor;
-use tensor_layout::plan::{Besides, Code, read_type_and_sizes};
+use tensor_layout::plan::{Code, read_type_and_sizes};
 use tensor_layout::tiled::Shape;
 use tensor_layout::{BufferTensorDesc, Error};
 
@@ -51,14 +51,13 @@ impl FromStr for Layout {
 
 impl Plane {
     pub(super) fn read(read: Notated, reversed: Vec<usize>) -> Plane {
-        let (notation, text, rule, blocks) =
-            (read.notation(), read.to_string(), read.storage_rule(), read.blocks().cloned());
+        let (notation, text, blocks) = (read.notation(), read.to_string(), read.blocks().cloned());
         // The canonical text of a layout with negative strides has no signs.
         let text = Some(text).filter(|_| reversed.is_empty());
         let plane = Plane::one(read.into(), notation, text);
         let sizes = blocks.as_ref().map_or_else(|| plane.sizes.clone(), |blocks| blocks.sizes().to_vec());
         let records = (notation == Notation::Named).then(|| records(&plane.to_string())).flatten();
-        Plane { sizes, reversed, rule, blocks, records, ..plane }
+        Plane { sizes, reversed, blocks, records, ..plane }
     }
 }
 

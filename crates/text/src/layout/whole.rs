@@ -1,7 +1,6 @@
 //! `whole`: the one index map of a layout, or why there is none.
 
-use tensor_layout::element::BlockType;
-use tensor_layout::plan::{Besides, StorageRule, counted};
+use tensor_layout::plan::counted;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
@@ -107,19 +106,9 @@ impl ToIndexMap for Layout {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.any().ok()?.as_descriptor()
     }
-}
 
-impl Besides for Layout {
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        self.any().ok()?.minor_to_major()
-    }
-
-    fn storage_rule(&self) -> StorageRule {
-        self.values().rule
-    }
-
-    fn block_type(&self) -> Option<BlockType> {
-        self.blocks().map(BlockTensorDesc::block_type)
+    fn as_blocks(&self) -> Option<&BlockTensorDesc> {
+        self.blocks()
     }
 }
 
@@ -132,19 +121,9 @@ impl ToIndexMap for Plane {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.any().filter(|_| self.reversed.is_empty())?.as_descriptor()
     }
-}
 
-impl Besides for Plane {
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        self.any()?.minor_to_major()
-    }
-
-    fn storage_rule(&self) -> StorageRule {
-        self.rule
-    }
-
-    fn block_type(&self) -> Option<BlockType> {
-        self.blocks.as_ref().map(BlockTensorDesc::block_type)
+    fn as_blocks(&self) -> Option<&BlockTensorDesc> {
+        self.blocks.as_ref()
     }
 }
 

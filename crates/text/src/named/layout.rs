@@ -7,7 +7,7 @@ use tensor_layout::checked::{self, BYTES, OFFSET};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::BlockType;
 use tensor_layout::map::same_layout;
-use tensor_layout::plan::{Besides, StorageRule, read_type_and_sizes};
+use tensor_layout::plan::read_type_and_sizes;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
@@ -118,14 +118,20 @@ impl NamedLayout {
             }
             None => parts = Rule { row, values, data_type, sizes: sizes.to_vec() }.parts()?,
         }
+        let (alignment, has_zero_padding) = (alignment(row, data_type), row.padding == "must be zero");
+        for part in &mut parts {
+            let map = part.map.clone().with_alignment(alignment);
+            part.map = if has_zero_padding { map.with_zero_padding() } else { map };
+        }
         let mut desc = None;
         if let [Part { map, .. }] = parts.as_slice()
+            && !has_zero_padding
             && map.class() == LayoutClass::Affine
             && !map.is_part()
             && map.physical_elements() == map.span_elements()
         {
             let strided = BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?;
-            let alignment = checked::narrow(alignment(row, data_type), BYTES)?;
+            let alignment = checked::narrow(alignment, BYTES)?;
             desc = Some(if alignment > 1 { strided.with_base_offset_alignment(alignment)? } else { strided });
         }
         Ok(NamedLayout {
@@ -323,12 +329,6 @@ impl ToIndexMap for NamedLayout {
 
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.desc.as_ref()
-    }
-}
-
-impl Besides for NamedLayout {
-    fn storage_rule(&self) -> StorageRule {
-        StorageRule { alignment: alignment(self.row, self.data_type), zero_padding: self.row.padding == "must be zero" }
     }
 }
 

@@ -26,8 +26,8 @@ use core::str::FromStr;
 
 use tensor_layout::Error;
 use tensor_layout::cursor::one_of;
-use tensor_layout::element::{BlockType, DataType};
-use tensor_layout::plan::{Besides, StorageRule, counted};
+use tensor_layout::element::DataType;
+use tensor_layout::plan::counted;
 use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
 use tensor_layout::{AnyLayout, ArrayShape, IndexMap, ToIndexMap};
 
@@ -174,14 +174,13 @@ pub struct Notated {
     notation: Notation,
     /// The text in canonical form.
     text: String,
-    rule: StorageRule,
     /// The tensor of blocks whose bytes the layout has.
     blocks: Option<BlockTensorDesc>,
 }
 
 impl Notated {
     fn new(notation: Notation, text: String, layout: AnyLayout) -> Notated {
-        Notated { layout, notation, text, rule: StorageRule::NONE, blocks: None }
+        Notated { layout, notation, text, blocks: None }
     }
 
     /// The layout that the text described.
@@ -208,7 +207,11 @@ impl Notated {
     /// for some named layouts.
     #[must_use]
     pub fn alignment(&self) -> u64 {
-        self.rule.alignment
+        match &self.layout {
+            AnyLayout::Strided(desc) => u64::from(desc.base_offset_alignment()).max(1),
+            AnyLayout::Mapped(map) => map.alignment(),
+            AnyLayout::Tiled(_) => 1,
+        }
     }
 
     /// The tensor of blocks, if the text has a block type. The [layout](Self::layout) is that of its bytes.
@@ -242,19 +245,9 @@ impl ToIndexMap for Notated {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.layout.as_descriptor()
     }
-}
 
-impl Besides for Notated {
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        self.layout.minor_to_major()
-    }
-
-    fn storage_rule(&self) -> StorageRule {
-        self.rule
-    }
-
-    fn block_type(&self) -> Option<BlockType> {
-        self.blocks.as_ref().map(BlockTensorDesc::block_type)
+    fn as_blocks(&self) -> Option<&BlockTensorDesc> {
+        self.blocks.as_ref()
     }
 }
 
@@ -311,7 +304,7 @@ impl TryFrom<NamedLayout> for Notated {
             Some(desc) => desc.into(),
             None => named.to_index_map()?.into(),
         };
-        Ok(Notated { rule: named.storage_rule(), ..Notated::new(Notation::Named, named.to_string(), layout) })
+        Ok(Notated::new(Notation::Named, named.to_string(), layout))
     }
 }
 
