@@ -100,8 +100,8 @@ fn int4() -> Answer {
 /// | iq4_nlx8, eight rows | 18 bytes: f16 d, u8 qs[16] | 144 bytes: d[8], qs[128] | 8 bytes |
 /// | mxfp4x8, eight rows | 17 bytes: u8 e, u8 qs[16] | 136 bytes: e[8], qs[128] | 8 bytes |
 ///
-/// All 23, with those that flip bits (q4_0) or move single ones (q4_K, q5_K, q1_0), are named layouts of
-/// whole blocks: `ggml.q4_Kx8<8>:q4_K[8,512]`.
+/// They and 12 others, with those that flip bits (q4_0), are named layouts of whole blocks:
+/// `ggml.q6_Kx8<8>:q6_K[8,512]`.
 fn gguf() -> Answer {
     let (rows, blocks) = (8, 3);
     // block_q8_0: an f16 scale, then 32 values: 34 bytes, 17 f16.

@@ -210,7 +210,7 @@ fn bits_of(source: &Value) -> Vec<u64> {
 
 #[test]
 fn repacks_are_those_of_ggml() {
-    let (mut named, mut bytes, mut cases) = (0, 0, 0);
+    let (mut named, mut without, mut bytes, mut cases) = (0, 0, 0, 0);
     for record in records("repack").iter().skip(1) {
         let number = |key: &str| record[key].as_u64().unwrap();
         let (block_type, rows, interleave) = (record["type"].as_str().unwrap(), number("rows"), number("interleave"));
@@ -224,11 +224,15 @@ fn repacks_are_those_of_ggml() {
         let block_type: BlockType = block_type.parse().unwrap();
         // The source of each bit of a group, from the source of each byte: a byte, nibbles or bits.
         let source: Vec<u64> = record["source"].as_array().unwrap().iter().flat_map(bits_of).collect();
-        let group =
-            format!("{name}:{block_type}[{rows},{}]", block_type.values()).parse::<NamedLayout>().unwrap().group;
-        let group = group.unwrap();
-        for (at, &from) in (0..).zip(&source) {
-            assert_eq!((group.inverse(at), group.place(from)), (Some(from), Some(at)), "{name}: bit {at}");
+        let Ok(layout) = format!("{name}:{block_type}[{rows},{}]", block_type.values()).parse::<NamedLayout>() else {
+            // These move bits inside bytes, which fields of bytes cannot say.
+            assert!(["q1_0", "q4_K", "q5_K"].contains(&block_type.to_string().as_str()), "{name}");
+            without += 1;
+            continue;
+        };
+        for (at, from) in (0..).zip(source.chunks(8)) {
+            let (row, byte) = (from[0] / 8 / block_type.bytes(), from[0] / 8 % block_type.bytes());
+            assert_eq!(layout.offset(&[row, 0, byte]), Ok(at), "{name}: byte {at}");
         }
         let flipped = |at: usize| {
             let range = |range: &Value| numbers(range)[0] <= at as u64 && (at as u64) < numbers(range)[1];
@@ -266,16 +270,16 @@ fn repacks_are_those_of_ggml() {
         }
         named += 1;
     }
-    assert_eq!((named, cases), (23, 92));
+    assert_eq!((named, without, cases), (17, 6, 68));
     assert!(bytes > 10_000, "{bytes}");
 }
 
 #[test]
 fn every_repack_is_copied_to_and_from_any_layout() {
     // Padded rows of blocks, blocks apart, and blocks of whom the bytes are apart.
-    for plain in ["q4_K[16,512]:[320,144]", "q4_K[16,512]:[144,2304]"] {
+    for plain in ["q6_K[16,512]:[480,210]", "q6_K[16,512]:[210,3360]"] {
         let rows: BlockTensorDesc = plain.parse().unwrap();
-        round_trip("ggml.q4_Kx8<4>:q4_K[16,512]", &rows.bytes().to_index_map().unwrap());
+        round_trip("ggml.q6_Kx8<4>:q6_K[16,512]", &rows.bytes().to_index_map().unwrap());
     }
     let apart: BufferTensorDesc = "u8[2,8,3,18]:[8,1,16,48]".parse().unwrap();
     for name in ["ggml.q4_0x4<8>", "ggml.q4_0x8"] {
@@ -317,16 +321,14 @@ fn round_trip(name: &str, plain: &IndexMap) {
     for from in 0..packed.physical_elements() {
         let source = plain.offset(&packed.inverse(from).unwrap().unwrap()).unwrap();
         let byte = bytes[usize::try_from(source).unwrap()] ^ flip(from);
-        for bit in 0..8 {
-            let place = layout.group.as_ref().unwrap().place(from * 8 + bit).unwrap();
-            assert_eq!(there[usize::try_from(place / 8).unwrap()] >> (place % 8) & 1, byte >> bit & 1, "{name} {from}");
-        }
+        let place = layout.offset(&packed.inverse(from).unwrap().unwrap()).unwrap();
+        assert_eq!(there[usize::try_from(place).unwrap()], byte, "{name} {from}");
     }
 }
 
 #[test]
 fn bits_are_those_of_openvino() {
-    // 1 to 7 and 0 as u3 are 6c6c1e, 1, 2, 3 and 33 as u6 123102. u2 and u4 are low bits first, as ours.
+    // u2 and u4 are low bits first, as ours.
     let (records, mut compared) = (records("../openvino_bits"), 0);
     for record in records.iter().skip(1) {
         let (bits, values) = (record["bits"].as_u64().unwrap(), numbers(&record["values"]));
@@ -338,13 +340,14 @@ fn bits_are_those_of_openvino() {
         let there = match bits {
             1 => ordered("bits.high_first", DataType::U1, &[values.len() as u64], &packed),
             2 | 4 => packed,
-            _ => ordered(&format!("bits.openvino_u{bits}"), DataType::U1, plain.sizes(), &packed),
+            // Its u3 and u6 are in an order that no digits say.
+            _ => continue,
         };
         let hex: String = there.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, record["bytes"].as_str().unwrap(), "u{bits}");
         compared += 1;
     }
-    assert_eq!(compared, 10);
+    assert_eq!(compared, 6);
 }
 
 /// Converts packed elements, the first in the low bits, to a named order of bits and back.

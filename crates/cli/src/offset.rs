@@ -1,14 +1,12 @@
 //! `offset`: index to offset and back.
 
-use std::ops::Range;
-
 use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, Error, ToIndexMap};
 use tensor_layout_text::layout::Part;
-use tensor_layout_text::named::{Group, NamedLayout};
+use tensor_layout_text::named::NamedLayout;
 use tensor_layout_text::{Notated, Scaled};
 
 use crate::describe::bits_in_words;
@@ -84,7 +82,7 @@ fn of_planes(
     Ok(Verdict::Well)
 }
 
-/// A layout as one or more parts, or as groups of rows. Only some named layouts have several parts or groups.
+/// A layout as one or more parts. Only some named layouts have several parts.
 struct Layout {
     text: String,
     /// The layout, if it is one part.
@@ -93,8 +91,6 @@ struct Layout {
     parts: Vec<Part>,
     /// The packed tensor of blocks whose bytes are laid out. Indices then count values.
     blocks: Option<BlockTensorDesc>,
-    /// The order of bits in groups, with the packed tensor.
-    group: Option<(Group, IndexMap)>,
 }
 
 impl Layout {
@@ -103,16 +99,13 @@ impl Layout {
             Ok((map, layout)) => {
                 let (text, sizes, blocks) = (layout.to_string(), map.sizes().to_vec(), layout.blocks().cloned());
                 let whole = Some(layout.layout().clone());
-                return Ok(Layout { text, whole, sizes, parts: vec![Part::whole(map)], blocks, group: None });
+                return Ok(Layout { text, whole, sizes, parts: vec![Part::whole(map)], blocks });
             }
             Err(error) => error,
         };
         let named = text.parse::<NamedLayout>().ok().filter(|named| !named.has_map()).ok_or(error)?;
         let (text, sizes, blocks) = (named.to_string(), named.sizes().to_vec(), named.blocks().cloned());
-        let data_type = if blocks.is_some() { DataType::U8 } else { DataType::U1 };
-        let packed = BufferTensorDesc::packed(data_type, &sizes)?.to_index_map()?;
-        let group = named.group.map(|group| (group, packed));
-        Ok(Layout { text, whole: None, sizes, parts: named.parts, blocks, group })
+        Ok(Layout { text, whole: None, sizes, parts: named.parts, blocks })
     }
 
     fn part(&self, index: &[u64]) -> Option<(usize, &Part, Vec<u64>)> {
@@ -138,20 +131,12 @@ impl Layout {
         Ok((index, Some(values)))
     }
 
-    /// Returns the values of which a byte of a tensor of blocks has bits, in words. `index` is that of the
-    /// byte, or of the byte that its first bit comes from.
-    fn values_at(&self, index: &[u64], offset: u64) -> Option<String> {
+    /// Returns the values of which a byte of a tensor of blocks has bits, in words.
+    fn values_at(&self, index: &[u64]) -> Option<String> {
         let of = self.blocks.as_ref()?.block_type();
         let (mut values, mut others) = (Vec::new(), Vec::new());
         for bit in 0..8 {
-            let (index, bit) = match &self.group {
-                Some((group, packed)) => {
-                    let from = group.inverse(offset.checked_mul(8)?.checked_add(bit)?)?;
-                    (packed.inverse(from.div_euclid(8)).ok()??, from.rem_euclid(8))
-                }
-                None => (index.to_vec(), bit),
-            };
-            let [outer @ .., block, byte] = index.as_slice() else { return None };
+            let [outer @ .., block, byte] = index else { return None };
             let (bit, first) = (byte.saturating_mul(8).saturating_add(bit), block.saturating_mul(of.values()));
             let name = |k: u64| write_list(&[outer, &[first.saturating_add(k)]].concat());
             let held = (0..of.values()).find(|&k| of.value_bits(k).iter().any(|bits| bits.contains(&bit)));
@@ -172,36 +157,7 @@ impl Layout {
         Some(values.join(" and "))
     }
 
-    /// Returns the offset of a value of a tensor of blocks in groups, and where its bits are, in words.
-    fn bits_in_group(&self, index: &[u64]) -> Result<Option<(u64, String)>, Error> {
-        let (Some((group, _)), Some(blocks)) = (&self.group, &self.blocks) else { return Ok(None) };
-        let place = blocks.place(index)?;
-        // A value without bits of its own is at the start of its block.
-        let bits = if place.bits.is_empty() { std::iter::once(0..8).collect() } else { place.bits };
-        let mut runs: Vec<Range<u64>> = Vec::new();
-        for bit in bits.into_iter().flatten() {
-            let first = place.block.saturating_mul(8);
-            let Some(to) = group.place(first.saturating_add(bit)) else { return Ok(None) };
-            match runs.last_mut() {
-                Some(run) if run.end == to && to.rem_euclid(8) != 0 => run.end = to.saturating_add(1),
-                _ => runs.push(to..to.saturating_add(1)),
-            }
-        }
-        let words: Vec<String> = runs.iter().map(bits_in_words).collect();
-        let (rows, length) = (group.rows(), group.bytes());
-        let number = runs.first().map_or(0, |run| run.start.div_euclid(8).checked_div(length).unwrap_or(0));
-        let start = number.saturating_mul(length);
-        let words =
-            format!("group {number} of {rows} rows begins at byte {start}: {} of the buffer", words.join(" and "));
-        Ok(Some((runs.first().map_or(0, |run| run.start.div_euclid(8)), words)))
-    }
-
     fn offset(&self, index: &[u64]) -> Result<u64, Error> {
-        if let Some((group, packed)) = &self.group {
-            let bits = u64::from(packed.element_bits());
-            let place = group.place(packed.offset(index)?.saturating_mul(bits));
-            return Ok(place.unwrap_or(u64::MAX).div_euclid(bits));
-        }
         match (self.part(index), self.parts.as_slice()) {
             (Some((_, part, inside)), _) => part.map.offset(&inside),
             (None, [part]) => part.map.offset(index),
@@ -212,16 +168,9 @@ impl Layout {
     }
 
     fn index(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
-        if let Some((group, packed)) = &self.group {
-            if offset >= packed.physical_elements() {
-                return packed.inverse(offset);
-            }
-            let bits = u64::from(packed.element_bits());
-            let place = group.inverse(offset.saturating_mul(bits)).map(|place| place.div_euclid(bits));
-            return place.map_or(Ok(None), |place| packed.inverse(place));
-        }
-        let is_single = self.parts.len() == 1;
-        for part in self.parts.iter().filter(|part| is_single || offset < part.map.physical_elements()) {
+        let longest = self.parts.iter().map(|part| part.map.physical_elements()).max().unwrap_or(0);
+        let holds = |part: &&Part| offset < part.map.physical_elements() || offset >= longest;
+        for part in self.parts.iter().filter(holds) {
             if let Some(inside) = part.map.inverse(offset)? {
                 let place = |(&i, slice): (&u64, &Slice)| slice.start.saturating_add(i.saturating_mul(slice.step));
                 return Ok(Some(inside.iter().zip(&part.indices).map(place).collect()));
@@ -265,31 +214,22 @@ struct Answer {
     offset: u64,
     /// What a byte of a tensor of blocks has of the values, in words.
     values: Option<String>,
-    /// The steps inside a group of rows.
-    steps: Vec<String>,
 }
 
 impl Answer {
     fn of(layout: &str, place: &str, inverse: bool) -> Result<Answer, Error> {
-        let (layout, mut steps) = (Layout::read(layout)?, Vec::new());
+        let layout = Layout::read(layout)?;
         let (index, offset, values) = if inverse {
             let offset = read_number(place, "an offset in elements")?;
             let index = layout.index(offset)?;
-            let values = index.as_deref().and_then(|index| layout.values_at(index, offset));
+            let values = index.as_deref().and_then(|index| layout.values_at(index));
             (index, offset, values)
         } else {
             let index = read_list(place, "an index")?;
-            let in_group = layout.bits_in_group(&index)?;
             let (index, values) = layout.byte_of(index)?;
-            match in_group {
-                Some((offset, words)) => {
-                    steps.push(words);
-                    (Some(index), offset, values)
-                }
-                None => (Some(index.clone()), layout.offset(&index)?, values),
-            }
+            (Some(index.clone()), layout.offset(&index)?, values)
         };
-        Ok(Answer { layout, index, offset, values, steps })
+        Ok(Answer { layout, index, offset, values })
     }
 
     fn object(&self, input: &str, explain: bool) -> Value {
@@ -319,7 +259,7 @@ impl Answer {
 
     fn steps(&self) -> Vec<String> {
         match &self.index {
-            Some(index) => self.values.iter().chain(&self.steps).cloned().chain(self.layout.steps(index)).collect(),
+            Some(index) => self.values.iter().cloned().chain(self.layout.steps(index)).collect(),
             None => {
                 let sizes = write_list(&self.layout.sizes);
                 vec![format!("no element of {sizes} is stored at offset {}: it is padding", self.offset)]

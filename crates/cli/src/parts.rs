@@ -1,5 +1,5 @@
-//! `convert` to and from layouts in several places: a named layout of several parts or groups, such as a
-//! repacked tensor of blocks, a cache with a block table, or values with scales.
+//! `convert` to and from layouts in several places: a named layout of several parts, such as a repacked
+//! tensor of blocks, a cache with a block table, or values with scales.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::rule::layout_or_rule;
 use crate::scaled::in_a_file;
-use crate::table::{counted, long_bytes, write_list};
+use crate::table::{long_bytes, write_list};
 
 /// The parts of a plane for people, the first four of them.
 pub(crate) fn parts_in_words(parts: &[Part]) -> impl Iterator<Item = String> {
@@ -103,17 +103,6 @@ fn named(text: &str, other: &str) -> Option<Result<NamedLayout, Error>> {
 
 fn cache(text: &str) -> Option<KvCache> {
     text.parse::<KvCache>().ok().filter(|cache| cache.parts().len() > 1)
-}
-
-/// Says how a layout without a single index map is stored.
-pub(crate) fn in_parts(named: &NamedLayout) -> String {
-    match &named.group {
-        Some(group) if group.rows() == 1 => format!("groups of {}", counted(group.bytes(), "byte")),
-        Some(group) => {
-            format!("groups of {} rows of one block, {} each", group.rows(), counted(group.bytes(), "byte"))
-        }
-        None => format!("{} parts", named.parts.len()),
-    }
 }
 
 impl Parts {
@@ -226,10 +215,7 @@ impl Parts {
                 let flip = named.iter().fold(0, |flip, named| flip ^ named.row.flip);
                 object["parts"] = named.iter().map(|named| named.parts.len()).max().into();
                 object["flipped_bits"] = flip.into();
-                lines.extend(named.iter().map(|named| format!("{}: {}", named.name(), in_parts(named))));
-                if named.len() == 2 {
-                    lines.push("by a packed tensor in memory".into());
-                }
+                lines.extend(named.iter().map(|named| format!("{}: {} parts", named.name(), named.parts.len())));
                 if flip != 0 {
                     lines.push(format!("{flip:#04x} is flipped in every byte of the last field"));
                 }

@@ -10,11 +10,10 @@ use serde_json::json;
 use tensor_layout::tiled::{Shape, TpuGeneration};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
 use tensor_layout_text::layout::Part;
-use tensor_layout_text::named::{Group, NamedLayout};
+use tensor_layout_text::named::NamedLayout;
 use tensor_layout_text::{Notated, Notation, Scaled, lacks_type, read_signed};
 
-use crate::output::{Output, Stop, Texts, Verdict, each_text, refused, wrapped};
-use crate::parts::in_parts;
+use crate::output::{Output, Stop, Texts, Verdict, each_text, refused};
 use crate::rule::tpu_generation;
 use crate::scaled;
 use crate::table::{counted, write_list};
@@ -164,14 +163,11 @@ fn describe(
 fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
     let (bytes, count) = (named.size_in_bytes(), named.parts.len());
     if json {
-        let mut object = json!({
+        let object = json!({
             "type": "parts", "input": text, "notation": "named", "canonical": named.to_string(),
             "data_type": named.type_name(), "sizes": named.logical_sizes(), "physical_size_in_bytes": bytes,
             "parts": count, "flipped_bits": named.row.flip,
         });
-        if let Some(group) = &named.group {
-            object["group"] = json!({ "rows": group.rows(), "bytes": group.bytes(), "fields": named.row.memory });
-        }
         return object.to_string();
     }
     // The slices of the parts say which indices each has, such as every second element.
@@ -185,9 +181,6 @@ fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
     if count > 4 {
         lines += &format!("\n  part       and {} others", count - 4);
     }
-    if let Some(group) = &named.group {
-        lines += &group_in_words(named, group);
-    }
     if named.row.flip != 0 {
         lines += &format!("\n  bits       a copy flips {:#04x} in every byte of the last field", named.row.flip);
     }
@@ -195,28 +188,5 @@ fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
         .blocks()
         .map(|blocks| format!("\n  bytes      {} of {blocks}", write_list(named.sizes())))
         .unwrap_or_default();
-    format!("{named}{blocks}\n  buffer     {} in {}{lines}", counted(bytes, "byte"), in_parts(named))
-}
-
-/// Says which fields a group has, and what the bits of the first bytes of small groups are.
-fn group_in_words(named: &NamedLayout, group: &Group) -> String {
-    if group.rows() > 1 {
-        let fields = named.row.memory.split_once(": ").map_or("", |(_, fields)| fields);
-        let fields: Vec<String> = wrapped(fields, 66).lines().map(|line| line.trim().to_owned()).collect();
-        let fields = fields.join("\n             ");
-        return format!(
-            "\n  fields     {fields}\n             of a block: first byte + bytes, `by` so many of each row in turn"
-        );
-    }
-    let Some(&bits) = named.sizes().last() else { return String::new() };
-    let byte = |byte: u64| {
-        let bits: Vec<String> = (0..8)
-            .rev()
-            .filter_map(|bit| group.inverse(byte * 8 + bit))
-            .map(|bit| format!("{}.{}", bit / bits, bit % bits))
-            .collect();
-        format!("\n  byte {byte}     {}", bits.join(" "))
-    };
-    let bytes: String = (0..group.bytes()).map(byte).collect();
-    format!("{bytes}\n             value.bit, the upper bit of a byte first, bit 0 the lowest of a value")
+    format!("{named}{blocks}\n  buffer     {} in {}{lines}", counted(bytes, "byte"), counted(count as u64, "part"))
 }

@@ -148,7 +148,7 @@ impl Written<'_> {
             let map = whole.slice(&ranges)?;
             // The places after the last token of the last block are the cache's own.
             let map = if is_whole { map.with_owned(whole.owns()) } else { map };
-            parts.push(Part { indices: all.clone(), map });
+            parts.push(Part { indices: all.clone(), map, flip: 0 });
         }
         // Each run of neighbouring blocks of a table is a part.
         let tokens_of_block = tokens.and(self.size("N")).unwrap_or(1);
@@ -163,7 +163,7 @@ impl Written<'_> {
                 (*slice, *range) = ((done..next).into(), (first..last).into());
             }
             if next > done {
-                parts.push(Part { indices: slices, map: whole.slice(&ranges)? });
+                parts.push(Part { indices: slices, map: whole.slice(&ranges)?, flip: 0 });
             }
             done = next;
         }

@@ -41,6 +41,8 @@ pub use bound::{Bound, bound_as};
 pub use parts::Part;
 pub use places::Place;
 pub use same::Difference;
+#[cfg(feature = "relayout")]
+pub(crate) use same::common;
 
 /// A layout in any notation: planes of parts.
 ///
@@ -284,14 +286,12 @@ impl From<Notated> for Layout {
     }
 }
 
-/// Converts the layout as if its text had been read. A repacked tensor whose blocks share bits in groups is
-/// refused.
+/// Converts the layout as if its text had been read.
 impl TryFrom<NamedLayout> for Layout {
     type Error = Error;
 
     fn try_from(named: NamedLayout) -> Result<Layout, Error> {
-        // The bytes of a repacked tensor are as many as those of its blocks, which is what is bound.
-        if named.has_map() || named.group.is_some() && named.blocks().is_none() {
+        if named.has_map() {
             return Notated::try_from(named).map(Layout::from);
         }
         let (sizes, text, blocks) = (named.logical_sizes().to_vec(), named.to_string(), named.blocks().cloned());

@@ -24,11 +24,13 @@ pub struct Part {
     pub indices: Vec<Slice>,
     /// The offsets of the part's elements in the buffer of the whole layout.
     pub map: IndexMap,
+    /// The bits of each element that differ from those of the plain tensor, such as the top bit of a value.
+    pub flip: u8,
 }
 
 /// Every `step`-th index of an axis: `count` of them, from `start` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(crate) struct Run {
     pub(super) start: u64,
     pub(super) step: u64,
     pub(super) count: u64,
@@ -73,7 +75,7 @@ impl Part {
     /// Returns the one part of a layout that an index map describes.
     #[must_use]
     pub fn whole(map: IndexMap) -> Part {
-        Part { indices: vec![Slice::ALL; map.sizes().len()], map }
+        Part { indices: vec![Slice::ALL; map.sizes().len()], map, flip: 0 }
     }
 
     /// Returns the indices of the part on each axis.
@@ -87,7 +89,7 @@ impl Part {
     }
 
     /// Returns the map of some indices of the part.
-    pub(super) fn map_of(&self, runs: &[Run]) -> Result<IndexMap, Error> {
+    pub(crate) fn map_of(&self, runs: &[Run]) -> Result<IndexMap, Error> {
         let whole = self.runs().eq(runs.iter().copied());
         let slices: Vec<Slice> = self.runs().zip(runs).map(|(own, run)| run.within(own)).collect();
         if whole { Ok(self.map.clone()) } else { self.map.slice(&slices) }

@@ -178,7 +178,7 @@ impl Plane {
 }
 
 /// Returns the indices that a part on one side and a part on the other have in common, for all pairs.
-pub(super) fn common<'p>(
+pub(crate) fn common<'p>(
     parts: &'p [Part],
     others: &'p [Part],
 ) -> impl Iterator<Item = (&'p Part, Vec<Run>, &'p Part)> {

@@ -159,7 +159,7 @@ impl Plane {
                 axes.extend(self.blocks.is_some().then_some(axes.len()));
                 for part in &self.parts {
                     let indices = axes.iter().filter_map(|&axis| part.indices.get(axis).copied()).collect();
-                    parts.push(Part { map: part.map.permute(&axes)?, indices });
+                    parts.push(Part { map: part.map.permute(&axes)?, indices, flip: part.flip });
                 }
             }
             ViewStep::Slice(slices) => {
@@ -168,7 +168,7 @@ impl Plane {
                     let Some(runs) = part.common(&taken) else { continue };
                     let inside = |(run, taken): (&Run, &Run)| whole_or(run.within(*taken), taken.count);
                     let indices = runs.iter().zip(&taken).map(inside).collect();
-                    parts.push(Part { map: part.map_of(&runs)?, indices });
+                    parts.push(Part { map: part.map_of(&runs)?, indices, flip: part.flip });
                 }
             }
             _ => {

@@ -1,19 +1,17 @@
-//! `PartsCopy`: a copy to or from a named layout of several parts, or of groups of rows.
+//! `PartsCopy`: a copy to or from a named layout of several parts.
 //!
-//! Rows of blocks are copied [group by group](super::group_copy), and the parts of a layout one after the
-//! other: each is a copy of its own, between the part and the slice of the other side that has its indices.
-//! Where neither fits, a packed tensor in memory is in between: for two such layouts, and for blocks whose
-//! bytes do not follow each other.
+//! The parts are copied one after the other: each copy moves the elements that a part of one side and a part
+//! of the other have in common. Groups of scales and then values are copied [at once](super::group_copy).
 
 use tensor_layout::checked;
 use tensor_layout::plan::Code;
 use tensor_layout::relayout::{Piece, Relayout, Settings};
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{Error, ToIndexMap};
+
+use crate::layout::{Part, common};
 
 use super::group_copy::GroupCopy;
-use crate::layout::Part;
-
-use super::{NamedLayout, refused};
+use super::{NamedLayout, refused, repack};
 
 /// The bytes of a piece. Parts may share every cache line, so they are cut into pieces, and all parts of a
 /// piece are copied before the next. Source and destination of a piece fit a cache of the second level.
@@ -23,30 +21,17 @@ const PIECE: usize = 128 << 10;
 /// [`NamedLayout::copy_to`] and [`NamedLayout::copy_to_named`] return it.
 #[derive(Debug, Clone)]
 pub struct PartsCopy {
-    /// The copies, each to the source of the next.
-    steps: Vec<Step>,
-}
-
-#[derive(Debug, Clone)]
-struct Step {
     source_bytes: u64,
     destination_bytes: u64,
-    how: How,
-}
-
-#[derive(Debug, Clone)]
-enum How {
-    Groups {
-        copy: Box<GroupCopy>,
-        to_rows: bool,
-    },
-    /// The copy of each part, in pieces.
-    Parts(Vec<Vec<Piece>>),
+    /// The pieces of each copy, and the bits of each byte that it flips.
+    copies: Vec<(Vec<Piece>, u8)>,
+    /// The copy of all groups instead, and whether it is to their rows.
+    groups: Option<(GroupCopy, bool)>,
 }
 
 impl NamedLayout {
     /// Returns the copy to this layout, of any number of parts, from a layout of the same sizes. It also
-    /// flips the bits that [differ](super::Row::flip).
+    /// flips the bits that [differ](Part::flip).
     ///
     /// # Errors
     ///
@@ -69,7 +54,8 @@ impl NamedLayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn copy_from(&self, source: &(impl ToIndexMap + ?Sized)) -> Result<PartsCopy, Error> {
-        self.copy(&source.to_index_map()?, false)
+        let source = self.beside(source)?;
+        self.in_groups(&source, false).map_or_else(|| PartsCopy::new(&source, &self.parts), Ok)
     }
 
     /// Returns the copy from this layout to a layout of the same sizes; see [`copy_from`](Self::copy_from).
@@ -79,11 +65,11 @@ impl NamedLayout {
     ///
     /// The errors of [`copy_from`](Self::copy_from).
     pub fn copy_to(&self, destination: &(impl ToIndexMap + ?Sized)) -> Result<PartsCopy, Error> {
-        self.copy(&destination.to_index_map()?, true)
+        let destination = self.beside(destination)?;
+        self.in_groups(&destination, true).map_or_else(|| PartsCopy::new(&self.parts, &destination), Ok)
     }
 
-    /// Returns the copy from this layout to another named one, of which both may have several parts. A packed
-    /// tensor in memory is in between.
+    /// Returns the copy from this layout to another named one, of which both may have several parts.
     ///
     /// # Errors
     ///
@@ -104,127 +90,106 @@ impl NamedLayout {
         if self.type_name() != other.type_name() {
             return Err(Error::data_type_mismatch(other.type_name(), self.type_name()));
         }
-        let packed = self.packed()?;
-        let (there, on) = (self.copy_to(&packed)?, other.copy_from(&packed)?);
-        Ok(PartsCopy { steps: [there.steps, on.steps].concat() })
+        check_sizes(self.sizes(), other.sizes())?;
+        PartsCopy::new(&self.parts, &other.parts)
     }
 
-    fn copy(&self, other: &IndexMap, to_other: bool) -> Result<PartsCopy, Error> {
-        if other.sizes().len() != self.sizes().len() {
-            let reason = format!("one side has {} axes and the other {}", self.sizes().len(), other.sizes().len());
-            return Err(Error::not_expressible("copy", reason));
-        }
-        let mut sizes = other.sizes().iter().zip(self.sizes()).enumerate();
-        if let Some((axis, (&size, &expected))) = sizes.find(|(_, (size, expected))| size != expected) {
-            return Err(Code::SizeMismatch.at(axis, size, expected));
-        }
-        let step = |here: &IndexMap, how: How| {
-            let [source_bytes, destination_bytes] =
-                in_order(self.size_in_bytes(), here.physical_size_in_bytes(), to_other);
-            Step { source_bytes, destination_bytes, how }
-        };
-        let Some(group) = &self.group else {
-            let settings = Settings { least_piece: Some(1), ..Settings::default() };
-            let pieces = usize::try_from(self.size_in_bytes()).unwrap_or(usize::MAX).div_ceil(PIECE);
-            let part = |part: &Part| {
-                let [from, to] = in_order(part.map.clone(), other.slice(&part.indices)?, to_other);
-                Relayout::with(&from, &to, &settings)?.partition(pieces, 1)
-            };
-            let parts = self.parts.iter().map(part).collect::<Result<_, _>>()?;
-            return Ok(PartsCopy { steps: vec![step(other, How::Parts(parts))] });
-        };
-        // The packed tensor, and the same as bytes of blocks.
-        let packed = self.packed()?.to_index_map()?;
-        let blocks = match self.blocks() {
-            Some(blocks) => blocks.to_index_map()?,
-            None => {
-                let length = group.bytes();
-                let sizes = [1, self.size_in_bytes().checked_div(length).unwrap_or(0), length];
-                BufferTensorDesc::packed(DataType::U8, &sizes)?.to_index_map()?
-            }
-        };
-        let rows = if *other == packed { &blocks } else { other };
-        let direct = if self.blocks().is_some() || *other == packed { GroupCopy::new(group, rows) } else { None };
-        let (copy, is_direct) = match direct {
-            Some(copy) => (copy, true),
-            None => (GroupCopy::new(group, &blocks).ok_or_else(|| refused(format!("{self} has no copy")))?, false),
-        };
-        let mut steps = vec![step(
-            if is_direct { other } else { &packed },
-            How::Groups { copy: Box::new(copy), to_rows: to_other },
-        )];
-        if !is_direct {
-            let [from, to] = in_order(&packed, other, to_other);
-            let plan = Relayout::new(from, to)?;
-            let (source_bytes, destination_bytes) = (plan.source_size_in_bytes(), plan.destination_size_in_bytes());
-            let how = How::Parts(vec![plan.partition(1, 1)?]);
-            steps.insert(usize::from(to_other), Step { source_bytes, destination_bytes, how });
-        }
-        Ok(PartsCopy { steps })
+    /// Returns the copy of all groups, if they and the other side have the form that is copied at once.
+    fn in_groups(&self, [other]: &[Part; 1], to_rows: bool) -> Option<PartsCopy> {
+        let values = self.row.values(self.data_type, &self.sizes, &self.numbers);
+        let form = repack::scales_then_values(self.row.memory.strip_prefix("group of ")?, &values)?;
+        let groups = Some((GroupCopy::new(form, self.row.flip, &other.map)?, to_rows));
+        let (own, others) = (self.size_in_bytes(), other.map.physical_size_in_bytes());
+        let (source_bytes, destination_bytes) = if to_rows { (own, others) } else { (others, own) };
+        Some(PartsCopy { source_bytes, destination_bytes, copies: Vec::new(), groups })
+    }
+
+    /// Returns the one part of a layout of the same sizes.
+    fn beside(&self, other: &(impl ToIndexMap + ?Sized)) -> Result<[Part; 1], Error> {
+        let other = other.to_index_map()?;
+        check_sizes(self.sizes(), other.sizes())?;
+        Ok([Part::whole(other)])
     }
 }
 
-/// Returns the two sides of a copy, the source first.
-fn in_order<T>(named: T, other: T, to_other: bool) -> [T; 2] {
-    if to_other { [named, other] } else { [other, named] }
+fn check_sizes(expected: &[u64], sizes: &[u64]) -> Result<(), Error> {
+    if sizes.len() != expected.len() {
+        let reason = format!("one side has {} axes and the other {}", expected.len(), sizes.len());
+        return Err(Error::not_expressible("copy", reason));
+    }
+    let mut sizes = sizes.iter().zip(expected).enumerate();
+    match sizes.find(|(_, (size, expected))| size != expected) {
+        Some((axis, (&size, &expected))) => Err(Code::SizeMismatch.at(axis, size, expected)),
+        None => Ok(()),
+    }
 }
 
 impl PartsCopy {
+    /// Returns the copy of each pair of parts that have indices in common.
+    fn new(from: &[Part], to: &[Part]) -> Result<PartsCopy, Error> {
+        let bytes = |parts: &[Part]| parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0);
+        let (source_bytes, destination_bytes) = (bytes(from), bytes(to));
+        let settings = Settings { least_piece: Some(1), ..Settings::default() };
+        let pieces = usize::try_from(destination_bytes).unwrap_or(usize::MAX).div_ceil(PIECE).max(1);
+        let copy = |(part, runs, other): (&Part, Vec<_>, &Part)| {
+            let (from, to) = (part.map_of(&runs)?, other.map_of(&runs)?);
+            let flip = part.flip ^ other.flip;
+            if flip != 0 && to.element_bits() != 8 {
+                return Err(refused(format!("elements of {} bits have no bits that are flipped", to.element_bits())));
+            }
+            Ok((Relayout::with(&from, &to, &settings)?.partition(pieces, 1)?, flip))
+        };
+        let copies = common(from, to).map(copy).collect::<Result<_, Error>>()?;
+        Ok(PartsCopy { source_bytes, destination_bytes, copies, groups: None })
+    }
+
     /// The size of the source, in bytes.
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
-        self.steps.first().map_or(0, |step| step.source_bytes)
+        self.source_bytes
     }
 
     /// The size of the destination, in bytes.
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> u64 {
-        self.steps.last().map_or(0, |step| step.destination_bytes)
+        self.destination_bytes
     }
 
-    /// Copies every part. A copy of several steps allocates the tensor in between.
+    /// Copies every part.
     ///
     /// # Errors
     ///
     /// `buffer_too_short` for a source or a destination that is too short.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        for (what, needed, found) in [
-            ("source", self.source_size_in_bytes(), source.len()),
-            ("destination", self.destination_size_in_bytes(), destination.len()),
-        ] {
+        for (what, needed, found) in
+            [("source", self.source_bytes, source.len()), ("destination", self.destination_bytes, destination.len())]
+        {
             if checked::count(found) < needed {
                 return Err(Error::buffer_too_short(what, needed, checked::count(found)));
             }
         }
-        let Some((last, before)) = self.steps.split_last() else { return Ok(()) };
-        let mut between: Vec<u8> = Vec::new();
-        for (number, step) in before.iter().enumerate() {
-            let bytes = usize::try_from(step.destination_bytes)
-                .map_err(|_| Error::overflow("an offset of the copy", usize::BITS))?;
-            let mut next = vec![0; bytes];
-            step.run(if number == 0 { source } else { &between }, &mut next)?;
-            between = next;
+        if let Some((groups, to_rows)) = &self.groups {
+            let copied = groups.run(source, destination, *to_rows);
+            return copied.ok_or_else(|| Error::overflow("an offset of the copy", usize::BITS));
         }
-        last.run(if before.is_empty() { source } else { &between }, destination)
-    }
-}
-
-impl Step {
-    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        let parts = match &self.how {
-            How::Groups { copy, to_rows } => {
-                let copied = copy.run(source, destination, *to_rows);
-                return copied.ok_or_else(|| Error::overflow("an offset of the copy", usize::BITS));
-            }
-            How::Parts(parts) => parts,
-        };
-        for number in 0..parts.iter().map(Vec::len).max().unwrap_or(0) {
-            for piece in parts.iter().filter_map(|pieces| pieces.get(number)) {
+        let most = self.copies.iter().map(|(pieces, _)| pieces.len()).max().unwrap_or(0);
+        for number in 0..most {
+            for (piece, flip) in self.copies.iter().filter_map(|(pieces, flip)| Some((pieces.get(number)?, *flip))) {
                 let range = piece.destination_range();
                 let end = range.end.min(destination.len());
-                piece.run(source, destination.get_mut(range.start.min(end)..end).unwrap_or_default())?;
+                let own = destination.get_mut(range.start.min(end)..end).unwrap_or_default();
+                // What the piece does not write is flipped twice, and stays.
+                flip_bits(own, flip);
+                piece.run(source, &mut *own)?;
+                flip_bits(own, flip);
             }
         }
         Ok(())
+    }
+}
+
+fn flip_bits(bytes: &mut [u8], flip: u8) {
+    if flip != 0 {
+        bytes.iter_mut().for_each(|byte| *byte ^= flip);
     }
 }

@@ -3,18 +3,18 @@
 use core::fmt;
 use core::str::FromStr;
 
-use tensor_layout::checked::{self, BYTES, OFFSET};
+use tensor_layout::checked::{self, BYTES};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::BlockType;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::read_type_and_sizes;
-use tensor_layout::strided::{BlockTensorDesc, Slice};
+use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::layout::Part;
 use crate::numbers::joined;
 
-use super::groups::Group;
+use super::repack;
 use super::rule::Rule;
 use super::{Row, find, refused, rows};
 
@@ -40,16 +40,14 @@ use super::{Row, find, refused, rows};
 pub struct NamedLayout {
     /// The row of the table that has this name and the rule for its layouts.
     pub row: &'static Row,
-    numbers: Vec<u64>,
-    data_type: DataType,
-    sizes: Vec<u64>,
+    pub(super) numbers: Vec<u64>,
+    pub(super) data_type: DataType,
+    pub(super) sizes: Vec<u64>,
     blocks: Option<BlockTensorDesc>,
     desc: Option<BufferTensorDesc>,
     /// The parts of the layout, which together hold each index once. There is one part unless no single index
-    /// map can express the layout, and none if it is stored in groups.
+    /// map can express the layout. Those of blocks are parts of their bytes.
     pub parts: Vec<Part>,
-    /// The order of bits in groups of rows, for a layout that moves the bits of blocks.
-    pub group: Option<Group>,
 }
 
 impl NamedLayout {
@@ -96,28 +94,18 @@ impl NamedLayout {
             } else if let Some(need) = row.unmet(&row.values(data_type, sizes, &numbers))? {
                 refusal = Some(format!("{full} {need}"));
             } else {
-                return NamedLayout::of_row(row, data_type, sizes, &numbers, blocks.is_some());
+                return NamedLayout::of_row(row, data_type, sizes, &numbers);
             }
         }
         Err(refused(refusal.unwrap_or_default()))
     }
 
-    fn of_row(
-        row: &'static Row,
-        data_type: DataType,
-        sizes: &[u64],
-        numbers: &[u64],
-        has_blocks: bool,
-    ) -> Result<Self, Error> {
+    fn of_row(row: &'static Row, data_type: DataType, sizes: &[u64], numbers: &[u64]) -> Result<Self, Error> {
         let values = row.values(data_type, sizes, numbers);
-        let (mut parts, mut group) = (Vec::new(), None);
-        match row.memory.strip_prefix("group of ") {
-            Some(text) => {
-                let blocks = sizes.iter().rev().nth(1).filter(|_| has_blocks);
-                group = Some(Group::read(text, &values, blocks.copied().unwrap_or(1), row.flip)?);
-            }
-            None => parts = Rule { row, values, data_type, sizes: sizes.to_vec() }.parts()?,
-        }
+        let mut parts = match row.memory.strip_prefix("group of ") {
+            Some(text) => repack::parts(text, &values, sizes, row.flip)?,
+            None => Rule { row, values, data_type, sizes: sizes.to_vec() }.parts()?,
+        };
         let (alignment, has_zero_padding) = (alignment(row, data_type), row.padding == "must be zero");
         for part in &mut parts {
             let map = part.map.clone().with_alignment(alignment);
@@ -134,16 +122,7 @@ impl NamedLayout {
             let alignment = checked::narrow(alignment, BYTES)?;
             desc = Some(if alignment > 1 { strided.with_base_offset_alignment(alignment)? } else { strided });
         }
-        Ok(NamedLayout {
-            row,
-            numbers: numbers.to_vec(),
-            data_type,
-            sizes: sizes.to_vec(),
-            blocks: None,
-            desc,
-            parts,
-            group,
-        })
+        Ok(NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), blocks: None, desc, parts })
     }
 
     /// The logical sizes, in the order of the row's axes.
@@ -185,10 +164,7 @@ impl NamedLayout {
     /// The size of the buffer in bytes, with everything that is stored beside the elements.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
-        match self.group {
-            Some(_) => self.packed().map_or(0, |desc| desc.exact_size_in_bytes()),
-            None => self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0),
-        }
+        self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0)
     }
 
     /// Returns the offset of an element, in elements, also in a layout of several parts.
@@ -197,28 +173,11 @@ impl NamedLayout {
     ///
     /// `rank_mismatch` and `index_out_of_range` for an index outside the sizes.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
-        let [part] = self.parts.as_slice() else {
-            let packed = self.packed()?.to_index_map()?.offset(index)?;
-            if let Some(group) = &self.group {
-                let bits = u64::from(self.data_type.bits());
-                let place = group.place(checked::mul(packed, bits, OFFSET)?).and_then(|place| place.checked_div(bits));
-                return place.ok_or_else(|| refused(format!("no group of {self} has the index")));
-            }
-            let inside = |part: &Part| {
-                let place = |(&at, slice): (&u64, &Slice)| {
-                    let at = at.checked_sub(slice.start).filter(|at| at.is_multiple_of(slice.step))?;
-                    at.checked_div(slice.step)
-                };
-                let place: Vec<u64> = index.iter().zip(&part.indices).map(place).collect::<Option<_>>()?;
-                part.map.offset(&place).ok()
-            };
-            return self
-                .parts
-                .iter()
-                .find_map(inside)
-                .ok_or_else(|| refused(format!("no part of {self} has the index")));
-        };
-        part.map.offset(index)
+        // An index out of range is refused with its axis.
+        self.packed()?.offset(index)?;
+        let held = self.parts.iter().find_map(|part| Some((part, part.inside(index)?)));
+        let (part, inside) = held.ok_or_else(|| refused(format!("no part of {self} has the index")))?;
+        part.map.offset(&inside)
     }
 
     /// The full name with its numbers: `ggml.q8_0x4.qs<8>`. An example is at [`KnownAs`].
@@ -316,10 +275,6 @@ impl ToIndexMap for NamedLayout {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         match self.parts.as_slice() {
             [part] => Ok(part.map.clone()),
-            _ if self.group.is_some() => {
-                let reason = format!("{self} stores the bits of blocks in groups of rows, so no element has one place");
-                Err(Error::not_expressible("single index map", reason))
-            }
             parts => {
                 let reason = format!("{self} is stored in {} parts, each with a map of its own", parts.len());
                 Err(Error::not_expressible("single index map", reason))
@@ -432,7 +387,7 @@ fn named_like(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Opti
     if row.unmet(&row.values(data_type, sizes, numbers))?.is_some() {
         return Ok(None);
     }
-    let layout = NamedLayout::of_row(row, data_type, sizes, numbers, false)?;
+    let layout = NamedLayout::of_row(row, data_type, sizes, numbers)?;
     let [part] = layout.parts.as_slice() else { return Ok(None) };
     let ends_alike = part.map.physical_elements() == map.physical_elements();
     Ok((ends_alike && same_layout(&part.map, map)?).then_some(layout))

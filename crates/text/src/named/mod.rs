@@ -28,13 +28,12 @@
 mod copy;
 #[cfg(feature = "relayout")]
 mod group_copy;
-mod groups;
 mod layout;
+mod repack;
 mod rule;
 #[cfg(feature = "relayout")]
 pub use copy::PartsCopy;
 use core::fmt;
-pub use groups::Group;
 pub use layout::{KnownAs, NamedLayout, full_name, known_as};
 use std::sync::OnceLock;
 use tensor_layout::Error;

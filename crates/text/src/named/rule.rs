@@ -97,7 +97,7 @@ impl Rule<'_> {
         digits.elements = checked::add(digits.elements, before, PHYSICAL)?;
         let Some(turned) = digits.list.iter().find(|digit| digit.turn != Turn::None).copied() else {
             let map = Self::map(self.data_type, &digits, &self.sizes, ends)?;
-            return Ok(vec![Part { indices: slices.to_vec(), map }]);
+            return Ok(vec![Part { indices: slices.to_vec(), map, flip: 0 }]);
         };
         digits.is_record = true;
         digits.list.retain(|digit| digit.turn == Turn::None);
@@ -130,7 +130,8 @@ impl Rule<'_> {
                 }
             }
             if !sizes.contains(&0) {
-                parts.push(Part { indices: slices, map: Self::map(self.data_type, &part, &sizes, ends)? });
+                let map = Self::map(self.data_type, &part, &sizes, ends)?;
+                parts.push(Part { indices: slices, map, flip: 0 });
             }
         }
         Ok(parts)
