@@ -198,6 +198,23 @@ rows! {
              them, which may belong to other tensors: write to a tensor of its own and copy, or say that this device keeps them, with \
              `DeviceLimits::keeping_gaps` (`writes_padding=false` after the name of the limits, or `overwrites_units=false`)";
         "owned_output" OwnedOutput "the tensor is an output, but only inputs can be owned by DirectML";
+        "box_size" BoxSize "the box has size {value} on axis {axis}, but a tensor map copies 1 to {limit}";
+        "box_inner_bytes" BoxInnerBytes
+            "a row of the box has {value} bytes along axis {axis}, which is not a multiple of {limit}";
+        "box_span" BoxSpan
+            "a row of the box has {value} bytes along axis {axis}, but the swizzle permutes at most {limit}";
+        "box_row" BoxRow
+            "a row of the box has {value} values of {bits} bits along axis {axis}, but a tensor map copies {limit} of them";
+        "swizzle_type" SwizzleType "no {what} of this span: {reason}"
+            "A tensor map has swizzles that not every data type takes.";
+        "element_stride" ElementStride
+            "the box takes every {value}th element of axis {axis}, but a tensor map takes steps of 1 to {limit}";
+        "interleave" Interleave "no {what} here: {reason}"
+            "An interleaved tensor map has rules of its own for its type and its swizzle.";
+        "im2col_corner" Im2colCorner "the {what} cannot be encoded: {reason}"
+            "The corners of an im2col box have few bits, and hold at least one pixel between them.";
+        "im2col_channels" Im2colChannels "the box takes {value} channels of a pixel, but a tensor map copies 1 to {limit}";
+        "im2col_pixels" Im2colPixels "the box takes {value} pixels, but a tensor map copies 1 to {limit}";
         "no_pieces" NoPieces
             "a piece of at most {value} bytes cannot be followed by one that begins at a multiple of {limit}";
     }

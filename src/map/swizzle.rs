@@ -101,19 +101,22 @@ impl Swizzle {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new). `not_expressible` if an element is not a whole number of bytes, or
-    /// if a flip would tear an element apart.
+    /// The errors of [`new`](Self::new). `not_expressible` if elements and bytes are no power of two of each
+    /// other, or if a flip would tear an element apart.
     pub fn from_bytes(flips: &[(u32, u64)], element_bits: u32) -> Result<Swizzle, Error> {
-        let shift = byte_shift(element_bits).ok_or_else(|| {
-            let reason = format!("an element of {element_bits} bits is not 1, 2, 4, 8 or 16 bytes");
-            Error::not_expressible("swizzle of bytes", reason)
-        })?;
+        if !element_bits.is_power_of_two() || element_bits > 128 {
+            let reason = format!("an element of {element_bits} bits is no power of two of a byte");
+            return Err(Error::not_expressible("swizzle of bytes", reason));
+        }
         Swizzle::new(flips)?;
-        let low = 1_u64.checked_shl(shift).unwrap_or(0).minus(1);
+        // A byte holds `8 / element_bits` elements, or an element that many bytes.
+        let (up, down) = (3_u32.saturating_sub(element_bits.trailing_zeros()), byte_shift(element_bits).unwrap_or(0));
+        let low = 1_u64.checked_shl(down).unwrap_or(0).minus(1);
         let shifted = |&(bit, by): &(u32, u64)| {
-            let torn = bit < shift || by & low != 0;
-            let element = bit.checked_sub(shift).filter(|_| !torn).zip(by.checked_shr(shift));
-            element.ok_or_else(|| {
+            let torn = bit < down || by & low != 0;
+            let moved = bit.saturating_add(up).checked_sub(down).filter(|_| !torn);
+            let by = by.checked_shr(down).and_then(|by| by.checked_mul(1_u64.checked_shl(up)?));
+            moved.zip(by).ok_or_else(|| {
                 let reason = format!("bit {bit} of the byte is inside an element of {element_bits} bits");
                 Error::not_expressible("swizzle of elements", reason)
             })

@@ -36,6 +36,7 @@ mod split;
 mod strides;
 mod suggest;
 mod tensor;
+mod tensor_map;
 mod validate;
 mod write_units;
 
@@ -51,4 +52,5 @@ pub use report::{Errors, UploadReport};
 pub use scaled::ScaledTensor;
 pub use split::{BindingPiece, split_binding};
 pub use suggest::{Suggestion, suggest};
+pub use tensor_map::{BoxReport, Im2col, Interleave, TensorMapBox};
 pub use validate::{Role, UploadBuffer, validate, validate_description};

@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tensor_layout::map::Fingerprint;
 use tensor_layout::upload::{
-    DeviceLimits, Role, Suggestion, UploadBuffer, UploadReport, split_binding, suggest, validate, validate_description,
+    DeviceLimits, Role, Suggestion, TensorMapBox, UploadBuffer, UploadReport, split_binding, suggest, validate,
+    validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 use tensor_layout_text::Layout;
@@ -16,6 +17,7 @@ use crate::describe::min_size_in_bytes;
 use crate::input::read_text;
 use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
 use crate::table::{counted, long_bytes, write_list};
+use crate::tensor_box::{BoxArguments, Checked};
 
 #[derive(Args, Clone)]
 pub(crate) struct Arguments {
@@ -42,6 +44,8 @@ pub(crate) struct Arguments {
     /// Whether the device reads or writes the buffer.
     #[arg(long, default_value = "input", ignore_case = true)]
     role: RoleName,
+    #[command(flatten)]
+    tensor_box: BoxArguments,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -82,6 +86,7 @@ pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limits = limits(&arguments.limits)?;
+    arguments.tensor_box.read(&limits)?;
     each_layout(&arguments.layout, output, |layout, output| one(layout, arguments, &limits, output))
 }
 
@@ -119,7 +124,9 @@ fn one_plane(
     limits: &DeviceLimits,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let answer = Answer::of(plane, arguments, limits).map_err(refused(text))?;
+    let tensor_box = arguments.tensor_box.read(limits)?;
+    let limits = &tensor_box.as_ref().map_or_else(|| limits.clone(), |found| found.limits(limits));
+    let answer = Answer::of(plane, arguments, (limits, tensor_box.as_ref())).map_err(refused(text))?;
     if output.is_json() {
         output.line(answer.object(text))?;
     } else {
@@ -158,10 +165,16 @@ struct Answer {
     pieces: Option<usize>,
     /// The first index whose offset needs 32 bits or more, in elements and in bytes.
     first_wide: Vec<Wide>,
+    /// The box of a tensor map, if one was given and breaks no rule.
+    tensor_box: Option<Checked>,
 }
 
 impl Answer {
-    fn of(plane: &Plane, arguments: &Arguments, limits: &DeviceLimits) -> Result<Answer, Error> {
+    fn of(
+        plane: &Plane,
+        arguments: &Arguments,
+        (limits, tensor_box): (&DeviceLimits, Option<&TensorMapBox>),
+    ) -> Result<Answer, Error> {
         let Bound { desc, remark, .. } = plane.bound()?;
         // A plane that is bound has a part.
         let map = plane.parts().first().map(|part| &part.map);
@@ -199,6 +212,13 @@ impl Answer {
             Err(errors) => (*errors.report.clone(), errors.to_vec()),
         };
         errors.extend(arguments.fingerprint.and_then(|tag| plane.expect_fingerprint(tag).err()));
+        let tensor_box = match tensor_box.map(|found| Checked::of(described, found, limits)).transpose() {
+            Ok(tensor_box) => tensor_box,
+            Err(broken) => {
+                errors.extend(broken);
+                None
+            }
+        };
         // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
         // wrong.
         let suggestion = suggest(described, limits).ok().flatten().filter(|_| description.is_err());
@@ -221,6 +241,7 @@ impl Answer {
             suggestion,
             pieces,
             first_wide,
+            tensor_box,
         })
     }
 
@@ -245,7 +266,7 @@ impl Answer {
             "first_wide_index": self.first_wide.iter().map(Wide::object).collect::<Vec<_>>(),
             "base_offset": report.base_offset, "storage": self.storage, "written_in": self.written_in,
             "warnings": report.warnings,
-            "pieces": self.pieces, "suggestion": suggestion,
+            "pieces": self.pieces, "suggestion": suggestion, "box": self.tensor_box.as_ref().map(Checked::object),
         })
     }
 
@@ -283,6 +304,7 @@ impl Answer {
                 );
             }
         }
+        lines.extend(self.tensor_box.iter().flat_map(Checked::lines));
         lines.extend(self.pieces.map(|pieces| format!("pieces           {pieces} bindings that fit")));
         lines
     }

@@ -24,6 +24,7 @@ mod scaled;
 #[cfg(feature = "shader")]
 mod shader;
 mod table;
+mod tensor_box;
 #[cfg(feature = "transfers")]
 mod transfers;
 mod view;

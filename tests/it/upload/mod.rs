@@ -7,6 +7,7 @@ mod layouts;
 mod parts;
 mod suggest;
 mod swizzled;
+mod tensor_maps;
 mod validation;
 mod webgpu;
 
