@@ -48,6 +48,17 @@ impl IndexMap {
         Ok(IndexMap { physical_elements: physical, ..swizzled }.checked())
     }
 
+    /// Returns the map without its swizzle, in as large a buffer, and the swizzle.
+    ///
+    /// The method needs the feature `plan`.
+    #[cfg(feature = "plan")]
+    #[must_use]
+    pub fn apart_from_swizzle(&self) -> (IndexMap, Option<Swizzle>) {
+        let mut plain = self.clone();
+        let swizzle = plain.swizzle.take();
+        (plain, swizzle.map(|swizzle| *swizzle))
+    }
+
     /// Drops the flips by bits that are 0 at every index.
     pub(super) fn without_idle_flips(mut self) -> IndexMap {
         if let Some(swizzle) = self.swizzle.take() {

@@ -91,7 +91,7 @@ pub struct BoxReport {
     pub sizes: Vec<u64>,
     /// The same in the order of CUDA's lists, innermost first.
     pub cuda_sizes: Vec<u64>,
-    /// Where each element of the box is stored, from the start of the box in shared memory. `None` where the
+    /// Where each element that is copied is stored, from the start of the box in shared memory. `None` where the
     /// headers do not say.
     pub layout: Option<IndexMap>,
     /// Why there is no layout. Empty if there is one.
@@ -180,11 +180,17 @@ impl TensorMapBox {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let sizes: Vec<u64> = match &self.im2col {
-            Some(im2col) => Vec::from([im2col.pixels, im2col.channels]),
-            None => self.sizes.iter().zip(&steps).map(|(size, step)| size.div_ceil((*step).max(1))).collect(),
+        let (sizes, copied): (Vec<u64>, Vec<u64>) = match &self.im2col {
+            Some(im2col) => {
+                let pixels = Vec::from([im2col.pixels, im2col.channels]);
+                (pixels.clone(), pixels)
+            }
+            None => {
+                let copied = self.sizes.iter().zip(&steps).map(|(size, step)| size.div_ceil((*step).max(1)));
+                (self.sizes.clone(), copied.collect())
+            }
         };
-        tensor.report(sizes, self.interleave).map_err(|error| Vec::from([error]))
+        tensor.report(sizes, &copied, self.interleave).map_err(|error| Vec::from([error]))
     }
 
     fn check_interleave(&self, tensor: &BoxOf<'_>, errors: &mut Vec<Error>) {
@@ -291,11 +297,12 @@ impl BoxOf<'_> {
         }
     }
 
-    fn report(&self, sizes: Vec<u64>, interleave: Option<Interleave>) -> Result<BoxReport, Error> {
-        let values = sizes.iter().try_fold(1, |product, &size| checked::mul(product, size, ELEMENTS))?;
+    /// Returns the report of a box of these sizes, of which `copied` elements are copied along each axis.
+    fn report(&self, sizes: Vec<u64>, copied: &[u64], interleave: Option<Interleave>) -> Result<BoxReport, Error> {
+        let values = copied.iter().try_fold(1, |product, &size| checked::mul(product, size, ELEMENTS))?;
         // 16 values of 6 bits take 16 bytes in shared memory, of which 4 are a gap.
         let bits = if self.bits == 6 { 8 } else { self.bits };
-        let row = wide_product(sizes.last().copied().unwrap_or(0), bits).div_ceil(8);
+        let row = wide_product(copied.last().copied().unwrap_or(0), bits).div_ceil(8);
         let no_layout = if interleave.is_some() {
             "the headers do not say where an interleaved box is stored"
         } else if self.bits == 6 {
@@ -305,7 +312,7 @@ impl BoxOf<'_> {
         } else {
             ""
         };
-        let layout = if no_layout.is_empty() { Some(self.in_shared_memory(&sizes)?) } else { None };
+        let layout = if no_layout.is_empty() { Some(self.in_shared_memory(copied)?) } else { None };
         let mut cuda_sizes = sizes.clone();
         cuda_sizes.reverse();
         let bytes = checked::bytes_for(values, bits)?;

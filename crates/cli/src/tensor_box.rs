@@ -119,7 +119,7 @@ impl Checked {
         let BoxReport { sizes, cuda_sizes, bytes, alignment, no_layout, .. } = &self.0;
         let layout = self.layout().unwrap_or_else(|| format!("not known: {no_layout}"));
         vec![
-            format!("box              {} (CUDA's boxDim {})", write_list(sizes), write_list(cuda_sizes)),
+            format!("box              {} (in CUDA's order {})", write_list(sizes), write_list(cuda_sizes)),
             format!("shared memory    {}, aligned to {alignment} bytes", long_bytes(*bytes)),
             format!("                 {layout}"),
         ]

@@ -73,7 +73,8 @@ fn where_a_box_is_stored() {
     let desc: BufferTensorDesc = "f16[512,64]:[64,1]".parse().unwrap();
     let limits = "cuda-tensor-map:128".parse().unwrap();
     let every_second = TensorMapBox::new(&[15, 64]).with_element_strides(&[2, 5]).check(&desc, &limits).unwrap();
-    assert_eq!((every_second.sizes, every_second.cuda_sizes), (vec![8, 64], vec![64, 8]));
+    assert_eq!((every_second.sizes, every_second.cuda_sizes, every_second.bytes), (vec![15, 64], vec![64, 15], 1024));
+    assert_eq!(every_second.layout.unwrap().sizes(), [8, 64]);
     let narrow = TensorMapBox::new(&[8, 32]).check(&desc, &limits).unwrap();
     assert!(narrow.layout.is_none() && narrow.no_layout.contains("narrower"));
 }

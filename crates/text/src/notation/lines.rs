@@ -8,6 +8,7 @@ use crate::named::known_as;
 use crate::spell::{raise, spell};
 
 use super::strided::{Strided, axis_orders};
+use super::swizzle::suffix;
 use super::{Notated, Notation, cute, onednn, printed, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
@@ -97,6 +98,10 @@ pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
     match layout.into() {
         AnyLayout::Strided(desc) => Ok(desc.to_string()),
         AnyLayout::Tiled(shape) => Ok(shape.to_string()),
+        AnyLayout::Mapped(map) if map.swizzle().is_some() => {
+            let (plain, swizzle) = map.apart_from_swizzle();
+            Ok(text(plain)? + &suffix(swizzle.as_ref(), map.element_bits()))
+        }
         layout => {
             let writer = Writer::of(layout);
             let text = writer.text(Notation::Strides).or_else(|_| writer.text(Notation::Xla));

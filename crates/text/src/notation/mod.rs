@@ -9,6 +9,7 @@ mod read;
 mod signs;
 mod steps;
 mod strided;
+mod swizzle;
 mod views;
 
 pub use fields::numpy_dtype;
