@@ -70,8 +70,7 @@ fn sentence(lever: &Lever, tpu: Option<TpuGeneration>) -> String {
     };
     match lever.kind {
         LeverKind::Donate => format!("donate {name}{others}: results of the same shape are written over them"),
-        LeverKind::Unpad => format!("{name}{others}: {}", padding(&lever.shape, tpu)),
-        _ => format!("{name}{others}, {}: half the bytes in a type of half the width", lever.shape.data_type()),
+        _ => format!("{name}{others}: {}", padding(&lever.shape, tpu)),
     }
 }
 

@@ -84,7 +84,7 @@ fn a_device_has_room_and_levers_have_bytes() {
     let room = objects.iter().find(|object| object["tpu"] == "v5e").unwrap();
     assert_eq!((&room["fits"], &room["hbm_bytes"]), (&json!(false), &json!(1_u64 << 34)));
     let kinds: Vec<_> = objects.iter().filter_map(|object| object["lever"].as_str()).collect();
-    assert_eq!(kinds, ["unpad", "donate", "narrow"]);
+    assert_eq!(kinds, ["unpad", "donate"]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tensor_layout::ArrayShape;
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout::{ArrayShape, DataType};
 
 use super::live::LiveMemory;
 use super::report::{BufferUse, LiveBuffer};
@@ -51,18 +51,15 @@ pub enum LeverKind {
     Donate,
     /// Give the arrays of one shape an order of dimensions or a shape that needs no padding.
     Unpad,
-    /// Give the arrays of one shape a data type of half the width.
-    Narrow,
 }
 
 impl LeverKind {
-    /// The kind in one word: `donate`, `unpad` or `narrow`.
+    /// The kind in one word: `donate` or `unpad`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             LeverKind::Donate => "donate",
             LeverKind::Unpad => "unpad",
-            LeverKind::Narrow => "narrow",
         }
     }
 }
@@ -94,21 +91,13 @@ impl LiveMemory<'_> {
         let shapes: Vec<(ArrayShape, OfShape)> =
             shapes.into_iter().filter_map(|(shape, found)| Some((shape.parse().ok()?, found))).collect();
         let mut levers: Vec<Lever> = donation(&shapes).into_iter().collect();
-        for kind in [LeverKind::Unpad, LeverKind::Narrow] {
-            let of_shape = shapes.iter().filter_map(|(shape, found)| {
-                let arrays = u64::try_from(found.all.len()).ok()?;
-                let saved = match kind {
-                    LeverKind::Unpad => unpadded(shape).filter(|_| self.on_tpu)?,
-                    _ => found.all.first()?.bytes.div_euclid(2),
-                };
-                if kind == LeverKind::Narrow && !is_wide(shape) {
-                    return None;
-                }
-                let saved_bytes = u128::from(saved).saturating_mul(arrays.into());
-                Some(Lever { kind, saved_bytes, arrays, first: found.all.first()?.clone(), shape: shape.clone() })
-            });
-            levers.extend(of_shape.max_by_key(|lever| lever.saved_bytes));
-        }
+        let unpad = shapes.iter().filter(|_| self.on_tpu).filter_map(|(shape, found)| {
+            let arrays = u64::try_from(found.all.len()).ok()?;
+            let saved_bytes = u128::from(unpadded(shape)?).saturating_mul(arrays.into());
+            let (first, shape) = (found.all.first()?.clone(), shape.clone());
+            Some(Lever { kind: LeverKind::Unpad, saved_bytes, arrays, first, shape })
+        });
+        levers.extend(unpad.max_by_key(|lever| lever.saved_bytes));
         levers.retain(|lever| lever.saved_bytes > 0);
         levers.sort_by_key(|lever| std::cmp::Reverse(lever.saved_bytes));
         levers
@@ -137,11 +126,6 @@ fn donation(shapes: &[(ArrayShape, OfShape)]) -> Option<Lever> {
 /// dimensions are no padding.
 fn unpadded(shape: &ArrayShape) -> Option<u64> {
     shape.physical_size_in_bytes().ok()?.checked_sub(shape.logical_size_in_bytes().ok()?)
-}
-
-/// Whether a type of half the width exists that frameworks compute in.
-fn is_wide(shape: &ArrayShape) -> bool {
-    matches!(shape.data_type(), DataType::F32 | DataType::F64 | DataType::C128)
 }
 
 /// The size of the HBM of one device, in bytes. Compilers keep some 0.25 GiB of it for themselves.
