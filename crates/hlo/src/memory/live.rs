@@ -8,6 +8,7 @@ use super::aliases::Aliases;
 use super::assignment::BufferAssignment;
 use super::fusion::fusions;
 use super::module::{Module, NONE, place};
+use super::names::Names;
 use super::part::{ArrayFacts, PartKind};
 use super::ranges::Ranges;
 use super::report::{BufferUse, InstructionPlace, MemoryTotal, SpaceUse};
@@ -164,10 +165,11 @@ impl<'a> LiveMemory<'a> {
             // On a TPU, a result of the program never takes the buffer of a temporary.
             let is_result = |number| matches!(used_as(number), Some(BufferUse::Result | BufferUse::Aliased));
             let may_take = |number| may_give(number) || (!sizes.on_tpu && is_result(number));
-            share(module, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
+            let names = Names::new(module, &schedule, &mut aliases);
+            share(module, &schedule, &fusions, &ranges, &names, &mut aliases, may_give, may_take);
             if !sizes.on_tpu {
                 let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
-                reuse_results(module, &schedule, &fusions, &mut aliases, &ranges, &buffers);
+                reuse_results(module, &schedule, &fusions, &names, &mut aliases, &ranges, &buffers);
             }
         }
         let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);

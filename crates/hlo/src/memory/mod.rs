@@ -35,6 +35,7 @@ mod levers;
 mod live;
 mod module;
 mod named;
+mod names;
 mod part;
 mod picture;
 mod ranges;

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use super::aliases::Aliases;
 use super::fusion::Fusion;
 use super::module::{Module, place};
+use super::names::Names;
 use super::ranges::{Ranges, get};
 use super::report::BufferUse;
 use super::schedule::Schedule;
@@ -27,6 +28,7 @@ pub(super) fn reuse_results(
     module: &Module,
     schedule: &Schedule,
     fusions: &[Fusion],
+    names: &Names,
     aliases: &mut Aliases,
     ranges: &Ranges,
     buffers: &[Buffer],
@@ -61,8 +63,7 @@ pub(super) fn reuse_results(
         let fitting = results.get_mut(from..).unwrap_or_default().iter_mut().take(MOST_TRIED);
         for (of, _, _, result, times) in fitting {
             let mut touches = |time: u32, earlier: u32| {
-                let writer = schedule.order.get(place(time)).copied();
-                writer.is_some_and(|writer| may_write_over(module, fusions, &users, aliases, writer, earlier))
+                may_write_over(module, schedule, fusions, &users, names, aliases, (time, earlier))
             };
             if *of == space && times.are_free(uses, |time, later| touches(time, if later { *result } else { number })) {
                 times.take(uses);

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::aliases::Aliases;
 use super::fusion::{Fusion, called};
-use super::module::Module;
+use super::module::{Module, place};
+use super::names::Names;
 use super::part::PartKind;
 use super::ranges::{Ranges, get, raise};
 use super::role::Role;
@@ -31,6 +32,7 @@ pub(super) fn share(
     schedule: &Schedule,
     fusions: &[Fusion],
     ranges: &Ranges,
+    names: &Names,
     aliases: &mut Aliases,
     may_give: impl Fn(u32) -> bool,
     may_take: impl Fn(u32) -> bool,
@@ -63,6 +65,9 @@ pub(super) fn share(
                 continue;
             }
             let buffer = aliases.buffer(aliases.part(operand, 0));
+            if !names.is_last(schedule, aliases, operand, time) {
+                continue;
+            }
             if get(&ends, buffer) == time && !aliases.holds_several(buffer) && may_give(buffer) {
                 dying.entry(array).or_default().push_back((position, buffer));
             }
@@ -111,16 +116,18 @@ pub(super) fn users(module: &Module, schedule: &Schedule) -> Vec<u32> {
     users
 }
 
-/// Whether instruction `id` may write a result over `buffer`, which holds one of its operands of the same
-/// shape: every other use of that operand is one that `id` depends on.
+/// Whether the instruction at `time` may write a result over `buffer`, which holds one of its operands of the
+/// same shape: every other use of that operand is one that the instruction depends on.
 pub(super) fn may_write_over(
     module: &Module,
+    schedule: &Schedule,
     fusions: &[Fusion],
     users: &[u32],
+    names: &Names,
     aliases: &mut Aliases,
-    id: u32,
-    buffer: u32,
+    (time, buffer): (u32, u32),
 ) -> bool {
+    let Some(&id) = schedule.order.get(place(time)) else { return false };
     let Some(allowed) = Allowed::of(module, fusions, id) else { return false };
     let buffer = aliases.buffer(buffer);
     (0_u32..).zip(module.operands(id)).any(|(position, &operand)| {
@@ -130,6 +137,7 @@ pub(super) fn may_write_over(
             && matches!(kind, PartKind::Array(_))
             && module.parts(id).iter().any(|(_, of)| of == kind)
             && uses_up_to(module, id, operand) == get(users, operand)
+            && names.is_last(schedule, aliases, operand, time)
     })
 }
 
