@@ -159,18 +159,15 @@ impl<'a> LiveMemory<'a> {
             sizes.numbers.sort_unstable();
             sizes.numbers.dedup();
         } else {
-            let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
-            let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
-            let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
-            // On a TPU, a result of the program never takes the buffer of a temporary.
-            let is_result = |number| matches!(used_as(number), Some(BufferUse::Result | BufferUse::Aliased));
-            let may_take = |number| may_give(number) || (!sizes.on_tpu && is_result(number));
             let names = Names::new(module, &schedule, &mut aliases);
-            share(module, &schedule, &fusions, &ranges, &names, &mut aliases, may_give, may_take);
+            let mut buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
             if !sizes.on_tpu {
-                let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
                 reuse_results(module, &schedule, &fusions, &names, &mut aliases, &ranges, &buffers);
+                buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
             }
+            let is_temporary =
+                |number: u32| buffers.get(place(number)).is_some_and(|buffer| buffer.used_as() == BufferUse::Temporary);
+            share(module, &schedule, &fusions, &ranges, &names, &mut aliases, is_temporary);
         }
         let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
         let uses = all_uses(&mut aliases, &ranges, |number| {

@@ -10,8 +10,9 @@
 //! schedule   walk from the entry computation; each instruction gets a time, called computations first
 //! aliases    join the parts of results that must share a buffer: tuples, states of loops, updates in place
 //! ranges     find the first and the last time of each part
-//! sharing    join a result with an operand that ends at that time, if the operation may write over it
+//! names      find the last name of each value: loops, calls and tuples name a value again
 //! reuse      on CPUs and GPUs, put temporaries into results that are not computed yet
+//! sharing    join a temporary with an operand that ends at that time, if the operation may write over it
 //! live       sort the beginnings and ends of all buffers, add up bytes, keep the largest sum of each memory
 //! ```
 //!

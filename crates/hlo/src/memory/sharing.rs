@@ -12,21 +12,13 @@ use super::ranges::{Ranges, get, raise};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// The most values of one buffer that are compared with a result, and the most operands that are tried for
-/// it. Past this number the result keeps its own buffer. Without a limit, a hostile text would take time in
-/// the product of values and results.
-const MOST_PARTS: usize = 16;
-
 /// The most instructions that are searched for uses of one value. Past this number uses may be missed, and
 /// then the operand's buffer is not shared.
 const MOST_SEARCHED: usize = 256;
 
-/// Joins results with operands as the heap simulator of XLA does. A result takes the buffer of an operand if
-/// both have the same shape and layout, the operation is the last use of the operand and may be written over
-/// it (`CanShareOperandBufferWithUser`), and each of the two buffers has held one value so far. The result
-/// may also be in the buffer of a donated parameter, if the last use of the parameter is before the operand
-/// is computed. `may_give` selects the operands, and must leave out parameters. `may_take` selects the
-/// results.
+/// Joins temporaries with operands as the heap simulator of XLA does. A result takes the buffer of an operand
+/// if both have the same shape and layout, the operation is the last use of the operand and may be written
+/// over it (`CanShareOperandBufferWithUser`), and each of the two buffers has held one value so far.
 pub(super) fn share(
     module: &Module,
     schedule: &Schedule,
@@ -34,26 +26,14 @@ pub(super) fn share(
     ranges: &Ranges,
     names: &Names,
     aliases: &mut Aliases,
-    may_give: impl Fn(u32) -> bool,
-    may_take: impl Fn(u32) -> bool,
+    is_temporary: impl Fn(u32) -> bool,
 ) {
     let parts = u32::try_from(aliases.len()).unwrap_or(u32::MAX);
     let mut ends = vec![0; aliases.len()];
-    let mut in_several: HashMap<u32, Vec<u32>> = HashMap::new();
     for part in 0..parts {
         let buffer = aliases.buffer(part);
         raise(&mut ends, buffer, ranges.of(part).1);
-        if aliases.holds_several(buffer) && may_take(buffer) && !may_give(buffer) {
-            in_several.entry(buffer).or_default().push(part);
-        }
     }
-    let users = users(module, schedule);
-    // Whether every value that `buffer` holds before `time` is last used before `start`.
-    let is_free = |buffer: u32, start: u32, time: u32| {
-        let parts = in_several.get(&buffer).filter(|parts| parts.len() <= MOST_PARTS);
-        parts
-            .is_some_and(|parts| parts.iter().map(|&part| ranges.of(part)).all(|(from, to)| from >= time || to < start))
-    };
     for (time, &id) in (0_u32..).zip(&schedule.order) {
         let Some(allowed) = Allowed::of(module, fusions, id) else { continue };
         // The operands whose last use is this instruction, by the number of their shape, in the order of the
@@ -61,14 +41,11 @@ pub(super) fn share(
         let mut dying: HashMap<u32, VecDeque<(u32, u32)>> = HashMap::new();
         for (position, &operand) in (0_u32..).zip(module.operands(id)) {
             let PartKind::Array(array) = module.parts(operand).kind(0) else { continue };
-            if !allowed.operand(position) {
+            if !allowed.operand(position) || !names.is_last(schedule, aliases, operand, time) {
                 continue;
             }
             let buffer = aliases.buffer(aliases.part(operand, 0));
-            if !names.is_last(schedule, aliases, operand, time) {
-                continue;
-            }
-            if get(&ends, buffer) == time && !aliases.holds_several(buffer) && may_give(buffer) {
+            if get(&ends, buffer) == time && !aliases.holds_several(buffer) && is_temporary(buffer) {
                 dying.entry(array).or_default().push_back((position, buffer));
             }
         }
@@ -77,28 +54,19 @@ pub(super) fn share(
         }
         for (part, kind) in module.parts(id).iter() {
             let PartKind::Array(array) = kind else { continue };
-            let result = aliases.buffer(aliases.part(id, part));
             let own = aliases.part(id, part);
-            if ranges.of(own).0 != time || !may_take(result) {
+            let result = aliases.buffer(own);
+            if ranges.of(own).0 != time || !is_temporary(result) || aliases.holds_several(result) {
                 continue;
             }
             let Entry::Occupied(mut found) = dying.entry(array) else { continue };
-            let is_single = !aliases.holds_several(result);
-            let is_good = |&&(position, operand): &&(u32, u32)| {
-                // A sort of several arrays may write each array over its own operand only.
-                let is_own =
-                    !matches!(allowed, Allowed::OwnPosition) || part == 0 || part == position.saturating_add(1);
-                let value = module.operand(id, position);
-                let is_last = may_give(result) || uses_up_to(module, id, value) == get(&users, value);
-                is_own && is_last && (is_single || is_free(result, ranges.of(operand).0, time))
-            };
-            // XLA tries only the first operand if the result's buffer holds one value.
-            let tried = if is_single { 1 } else { MOST_PARTS };
-            let candidates = found.get().iter().take(tried).enumerate();
-            let Some((at, &(_, operand))) = candidates.into_iter().find(|(_, candidate)| is_good(candidate)) else {
+            let Some(&(position, operand)) = found.get().front() else { continue };
+            // A sort of several arrays may write each array over its own operand only.
+            let is_own = !matches!(allowed, Allowed::OwnPosition) || part == 0 || part == position.saturating_add(1);
+            if !is_own {
                 continue;
-            };
-            found.get_mut().remove(at);
+            }
+            found.get_mut().pop_front();
             let end = get(&ends, operand).max(get(&ends, result));
             aliases.join(result, operand, false);
             raise(&mut ends, aliases.buffer(result), end);

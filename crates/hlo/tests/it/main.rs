@@ -5,6 +5,7 @@ mod auto_traits;
 mod dumps;
 mod in_place;
 mod joined_lines;
+mod loops;
 mod memory;
 mod memory_names;
 mod memory_sharing;
