@@ -11,7 +11,7 @@ use tensor_layout_hlo::{BufferAssignment, Module, OutOfMemoryReport};
 use crate::input::{is_standard, unreadable};
 use crate::output::Stop;
 use crate::pieces::progress_bar;
-use crate::table::counted;
+use crate::table::{counted, printable};
 
 pub(super) enum Input {
     Module(Box<Module>),
@@ -69,6 +69,16 @@ fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input,
 }
 
 fn no_dump(head: &[u8], path: &Path) -> Option<String> {
+    if head.starts_with(b"Memory Space:") {
+        let head = String::from_utf8_lossy(head);
+        let total = head.lines().find_map(|line| line.strip_prefix("Total bytes: ")).unwrap_or("no total");
+        let name = path.to_string_lossy().replace("-memory-usage-report", "");
+        return Some(format!(
+            "{} is XLA's list of allocations ({}): the program beside it has their names, read {name}",
+            path.display(),
+            printable(total)
+        ));
+    }
     let path = path.display();
     if let Some((_, name, command)) = COMPRESSED.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Some(format!("{path} is compressed with {name}: `{command} {path} | tensor-layout hlo -` reads it"));

@@ -19,6 +19,11 @@ pub(super) fn space_name(space: u64, is_for_tpu: bool) -> String {
     memory_name(space, is_for_tpu).map_or_else(|| format!("S({space})"), str::to_owned)
 }
 
+/// Whether the compiler may need more than the peak of a space.
+fn is_at_least(live: &LiveMemory, space: &SpaceUse) -> bool {
+    space.may_have_gaps || live.unknown_operands() > 0
+}
+
 type Beside = (PathBuf, BufferAssignment);
 
 /// A memory space gets no table if its peak is smaller than the largest peak by this factor.
@@ -26,6 +31,9 @@ const NEGLIGIBLE: u128 = 10_000;
 
 const NOT_IN_THE_TEXT: &str =
     "Not in the text: scratch memory of single operations, alignment, gaps between buffers, code.";
+
+const GAPS: &str = "At least, because temporaries of several sizes leave gaps where one does not fit into the place of another. The \
+    compiler's buffer assignment has them: XLA_FLAGS=--xla_dump_to=FOLDER writes it beside the dump.";
 
 /// How the backends of JAX count `peak_memory_in_bytes`, in words; docs/XLA.md has the comparison.
 const REPORTED_ON_TPU: &str = "as libtpu 0.0.52 counts (within 1% for 41 of 47 programs)";
@@ -82,6 +90,9 @@ impl Report<'_> {
                 live.unknown_operands()
             ))?;
         }
+        if live.spaces().iter().any(|space| space.may_have_gaps) {
+            output.sentence(GAPS)?;
+        }
         if self.is_whole {
             let what = if live.is_for_tpu() { REPORTED_ON_TPU } else { REPORTED_ON_CPU };
             let reported = short_bytes(live.reported_peak());
@@ -97,7 +108,11 @@ impl Report<'_> {
     /// table add up to the peak.
     fn print_space(&self, live: &LiveMemory, space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
         let total = &space.total;
-        let at_least = if self.is_whole { "" } else { "about " };
+        let at_least = match (self.is_whole, is_at_least(live, space)) {
+            (false, _) => "about ",
+            (true, true) => "at least ",
+            (true, false) => "",
+        };
         let peak = format!(
             "{}: {at_least}{} at the peak",
             space_name(space.space, live.is_for_tpu()),
@@ -180,7 +195,8 @@ impl Report<'_> {
         let total = self.live.map(|live| {
             let reported = small(live.reported_peak());
             let object = joined(json!({ "from": from }), total_keys(&live.total()));
-            joined(object, json!({ "reported_peak_bytes": reported, "complete": self.is_whole }))
+            let at_least = live.spaces().iter().any(|space| space.space == 0 && is_at_least(live, space));
+            joined(object, json!({ "reported_peak_bytes": reported, "at_least": at_least, "complete": self.is_whole }))
         });
         output.line(json!({ "type": "total", "total": total }))
     }
@@ -240,7 +256,7 @@ fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output:
     let object = joined(json!({ "type": "memory", "peak_of": space.space }), total_keys(&space.total));
     let more = json!({
         "memory": memory_name(space.space, live.is_for_tpu()), "live_bytes": small(space.live_bytes),
-        "scheduled": live.is_scheduled(), "instructions_in_schedule": live.instructions(), "peak": peak,
+        "at_least": is_at_least(live, space), "scheduled": live.is_scheduled(), "instructions_in_schedule": live.instructions(), "peak": peak,
     });
     output.line(joined(object, more))?;
     for buffer in live.live_at(space.space, space.peak_time.unwrap_or(0)).iter().take(rows) {

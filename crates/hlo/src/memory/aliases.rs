@@ -47,8 +47,13 @@ impl Aliases {
         if !module.header.is_scheduled {
             aliases.keep_parameters(module, entry);
         }
+        let result = module.root(entry).filter(|_| !module.header.is_scheduled);
         for &id in &schedule.order {
-            aliases.join_names(module, id);
+            if result == Some(id) && module.role(id) == Role::Tuple {
+                aliases.join_results(module, id);
+            } else {
+                aliases.join_names(module, id);
+            }
             aliases.join_called(module, schedule, id);
             for (result, operand, part) in in_place_pairs(module, fusions, id) {
                 let operand = module.operand(id, operand);
@@ -175,6 +180,20 @@ impl Aliases {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Joins the elements of the tuple of results with the operands, in a text that is not scheduled yet: the
+    /// copies that the compiler makes of a parameter that is a result, and of a value that is returned twice,
+    /// are missing. Their buffers are those of the elements.
+    fn join_results(&mut self, module: &Module, id: u32) {
+        let mut seen = HashSet::new();
+        for (&part, &operand) in module.parts(id).elements(0).iter().zip(module.operands(id)) {
+            let buffer = self.buffer(self.part(operand, 0));
+            let is_kept = self.kept.get(place(buffer)).copied().unwrap_or(false);
+            if !is_kept && seen.insert(buffer) {
+                self.join_all(module, (id, part), (operand, 0), false);
+            }
         }
     }
 

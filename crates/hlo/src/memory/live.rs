@@ -303,11 +303,25 @@ impl LiveMemory<'_> {
         })
     }
 
+    /// Whether temporaries of a space may leave gaps: they have several sizes, and some take the place of
+    /// others. Temporaries of less than 1 % of the peak are not counted.
+    fn may_have_gaps(&self, spaces: &Spaces, space: &SpaceUse) -> bool {
+        let counts = |buffer: &&Buffer| {
+            buffer.used_as() == BufferUse::Temporary
+                && spaces.numbers.get(place(buffer.space)) == Some(&space.space)
+                && u128::from(buffer.bytes).saturating_mul(100) >= space.total.peak_bytes
+        };
+        let sizes = || self.buffers.iter().filter(counts).map(|buffer| buffer.bytes);
+        let all: u128 = sizes().map(u128::from).sum();
+        sizes().min() != sizes().max() && all > space.total.temp_bytes
+    }
+
     fn measure(&mut self, spaces: &Spaces, assignment: Option<&BufferAssignment>) {
         let new = |&space: &u64| SpaceUse {
             space,
             total: MemoryTotal::default(),
             live_bytes: 0,
+            may_have_gaps: false,
             buffers: 0,
             peak_time: None,
         };
@@ -340,6 +354,8 @@ impl LiveMemory<'_> {
             space.live_bytes = total.peak_bytes;
             if let Some(assignment) = assignment {
                 *total = assignment.total(space.space);
+            } else {
+                space.may_have_gaps = self.is_scheduled() && self.may_have_gaps(spaces, space);
             }
         }
         self.spaces = found;
