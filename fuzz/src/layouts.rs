@@ -211,7 +211,11 @@ impl Strided {
         }
         let offsets = strided_offsets(sizes, desc.strides(), desc.base_offset());
         let places = offsets.iter().max().map_or(0, |&last| last + 1);
-        Some(Side { map: desc.to_index_map().unwrap(), text: desc.to_string(), offsets, places })
+        // Without the bytes by which the size of a descriptor is rounded up.
+        let map = desc.to_index_map().unwrap();
+        let (elements, owns) = (map.physical_elements(), map.owns());
+        let map = map.in_buffer_of(elements, false).unwrap().with_owned(owns);
+        Some(Side { map, text: desc.to_string(), offsets, places })
     }
 }
 

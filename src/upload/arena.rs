@@ -65,11 +65,13 @@ pub struct ArenaBinding {
 /// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is
 /// too large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a
 /// device that only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and
-/// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer, and no two ranges
-/// overlap.
+/// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer. A place has all bytes
+/// of its binding and of its layout ([`IndexMap::total_size_in_bytes`](crate::IndexMap::total_size_in_bytes)
+/// from `offset` on), and no two places overlap.
 ///
 /// A copy with a binding's `layout` as its destination, run on the bytes of the buffer from `offset` on,
-/// writes a tensor of these `indices`. What is not written (padding, gaps between tensors) may hold anything,
+/// writes a tensor of these `indices`, and changes no other tensor, whatever its padding is. What is not
+/// written (padding, gaps between tensors) may hold anything,
 /// but `padding` should be zero.
 ///
 /// # Errors
@@ -142,7 +144,7 @@ pub struct PackedBuffer {
 }
 
 /// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the device
-/// and its descriptor require, and gets the bytes of its total size. No two ranges overlap.
+/// and its descriptor require, and gets the bytes of its binding and of its total size. No two places overlap.
 ///
 /// This function only chooses offsets. [`validate`](super::validate) checks the other rules.
 ///
@@ -174,7 +176,8 @@ pub fn pack_buffer(layouts: &[&dyn ToIndexMap], limits: &DeviceLimits) -> Result
     Ok(packed)
 }
 
-/// Returns the offset of the tensor's buffer behind the first `used` bytes, and the end of its binding.
+/// Returns the offset of the tensor's buffer behind the first `used` bytes, and the end of its place: of its
+/// binding and of its layout's buffer.
 fn place(layout: &dyn ToIndexMap, used: u64, role: Role, limits: &DeviceLimits) -> Result<(u64, u64), Error> {
     let tensor = Tensor::of(layout)?;
     let (report, _) = check(&tensor, None, limits);
@@ -189,6 +192,8 @@ fn place(layout: &dyn ToIndexMap, used: u64, role: Role, limits: &DeviceLimits) 
     let unit = if role == Role::Output { limits.write_granularity } else { 1 };
     let alignment = common_multiple(common_multiple(report.alignment_required, tensor.element_bytes())?, unit)?;
     let start = checked::round_up(earliest, alignment, BYTES)?;
-    let length = checked::round_up(report.total_bytes, unit.max(1), BYTES)?;
+    // A copy to the layout allocates and pads all of its buffer, which a device may bind in part.
+    let length = report.total_bytes.max(tensor.allocated_bytes.saturating_sub(base_bytes));
+    let length = checked::round_up(length, unit.max(1), BYTES)?;
     Ok((start.minus(base_bytes), checked::add(start, length, BYTES)?))
 }

@@ -34,6 +34,8 @@ pub(super) struct Tensor<'a> {
     pub(super) promise: u64,
     /// The total size in bytes that was set by hand, or 0.
     pub(super) chosen_total: u64,
+    /// The size by which the tensor's buffer is allocated, in bytes: what a copy with zeroed padding writes.
+    pub(super) allocated_bytes: u64,
     pub(super) zero_padding: bool,
     pub(super) owned_by_directml: bool,
     /// The type of the blocks whose bytes the descriptor describes.
@@ -67,6 +69,7 @@ impl<'a> Tensor<'a> {
             owns: desc.owns(),
             promise: desc.base_offset_alignment().into(),
             chosen_total: if total == desc.min_size_in_bytes() { 0 } else { total },
+            allocated_bytes: total,
             zero_padding: false,
             owned_by_directml: desc.flags() == TensorFlags::OwnedByDirectml,
             block_type: None,
@@ -84,6 +87,7 @@ impl<'a> Tensor<'a> {
             owns: map.owns(),
             promise: if map.alignment() > 1 { map.alignment() } else { 0 },
             chosen_total: 0,
+            allocated_bytes: map.total_size_in_bytes(),
             zero_padding: map.has_zero_padding(),
             owned_by_directml: false,
             block_type: None,

@@ -1,5 +1,6 @@
 //! The checks of what a device accepts.
 
+mod arenas;
 mod bounds;
 mod device_at_hand;
 mod free_strides;

@@ -296,7 +296,7 @@ proptest! {
 }
 
 /// One tensor of an arena, in any layout.
-fn arena_tensor() -> impl Strategy<Value = (AnyLayout, Role)> {
+pub(super) fn arena_tensor() -> impl Strategy<Value = (AnyLayout, Role)> {
     let strided = (
         prop::collection::vec((1..6_u64, 0..3_u64), 0..4),
         prop::sample::select(vec![DataType::U8, DataType::F16, DataType::F32]),

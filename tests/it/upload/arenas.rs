@@ -1,0 +1,116 @@
+//! Tensors that share buffers: by every set of limits, no copy to a place changes another tensor.
+
+use crate::literal::cases;
+use proptest::prelude::*;
+use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::strided::Slice;
+use tensor_layout::upload::{DeviceLimits, Role, arena, pack_buffer};
+use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, ToIndexMap};
+
+use super::webgpu::arena_tensor;
+
+/// Every named set of limits, and one whose bindings begin anywhere.
+fn all_limits() -> Vec<DeviceLimits> {
+    let names = DeviceLimits::names().chain(["vulkan:minStorageBufferOffsetAlignment=1", "directml:2.0"]);
+    names.map(|name| name.parse().unwrap()).collect()
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap()
+}
+
+/// Writes a byte of its own to every element of a layout, with zeroed padding if the layout owns some.
+fn write(layout: &AnyLayout, byte: u8, buffer: &mut [u8]) {
+    let map = layout.to_index_map().unwrap();
+    let from = BufferTensorDesc::packed(map.data_type(), map.sizes()).unwrap();
+    let from = if map.element_bits() == 8 { from.with_byte_elements() } else { from.to_index_map() }.unwrap();
+    let plan = Relayout::new(&from, layout).unwrap();
+    let plan = plan.clone().with_padding(Padding::Zero).unwrap_or(plan);
+    plan.run(&vec![byte; size(plan.source_size_in_bytes())], buffer).unwrap();
+    assert_eq!(
+        plan.to_vec(&vec![byte; size(plan.source_size_in_bytes())]).unwrap().len(),
+        size(map.total_size_in_bytes())
+    );
+}
+
+fn holds(layout: &AnyLayout, byte: u8, buffer: &[u8]) -> bool {
+    let map = layout.to_index_map().unwrap();
+    let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).unwrap();
+    let packed = if map.element_bits() == 8 { packed.with_byte_elements() } else { packed.to_index_map() }.unwrap();
+    let back = Relayout::new(layout, &packed.in_buffer_of(map.element_count(), false).unwrap()).unwrap();
+    back.to_vec(buffer).unwrap().iter().all(|&found| found == byte)
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    /// Each tensor of an arena is written with zeros in its padding, in any order, and all of them are there
+    /// at the end. What a copy allocates is inside the tensor's place.
+    #[test]
+    fn copies_to_an_arena_change_no_other_tensor(
+        tensors in prop::collection::vec((arena_tensor(), any::<bool>()), 1..6), order: u64,
+    ) {
+        let layouts: Vec<(AnyLayout, Role)> = tensors.into_iter().map(|((layout, role), cut)| {
+            (if cut { slice(&layout) } else { layout }, role)
+        }).collect();
+        for limits in all_limits() {
+            let given: Vec<(&dyn ToIndexMap, Role)> =
+                layouts.iter().map(|(layout, role)| (layout as &dyn ToIndexMap, *role)).collect();
+            let Ok(arena) = arena(&given, &limits) else { continue };
+            let mut buffers: Vec<Vec<u8>> = arena.buffers.iter().map(|&bytes| vec![0xee; size(bytes)]).collect();
+            let mut places: Vec<(u8, usize, usize, &AnyLayout)> = Vec::new();
+            for (byte, binding) in (1..).zip(arena.tensors.iter().flatten()) {
+                places.push((byte, binding.buffer, size(binding.offset), &binding.layout));
+            }
+            places.sort_by_key(|&(byte, ..)| u64::from(byte).wrapping_mul(order | 1));
+            for &(byte, buffer, offset, layout) in &places {
+                write(layout, byte, &mut buffers[buffer][offset..]);
+            }
+            for (byte, buffer, offset, layout) in places {
+                prop_assert!(holds(layout, byte, &buffers[buffer][offset..]), "{} lost {:?} at {}", limits.name, layout, offset);
+            }
+
+            let all: Vec<&dyn ToIndexMap> = layouts.iter().map(|(layout, _)| layout as &dyn ToIndexMap).collect();
+            let Ok(packed) = pack_buffer(&all, &limits) else { continue };
+            let mut buffer = vec![0xee; size(packed.len)];
+            let mut numbered: Vec<(u8, usize)> = (1..).zip(0..layouts.len()).collect();
+            numbered.sort_by_key(|&(byte, _)| u64::from(byte).wrapping_mul(order | 1));
+            for &(byte, at) in &numbered {
+                write(&layouts[at].0, byte, &mut buffer[size(packed.offsets[at])..]);
+            }
+            for (byte, at) in numbered {
+                let offset = size(packed.offsets[at]);
+                prop_assert!(holds(&layouts[at].0, byte, &buffer[offset..]), "{} lost {:?}", limits.name, layouts[at]);
+            }
+        }
+    }
+}
+
+/// The second half of the first axis, where it has one and the layout can be cut there.
+fn slice(layout: &AnyLayout) -> AnyLayout {
+    let map = layout.to_index_map().unwrap();
+    let mut slices: Vec<Slice> = map.sizes().iter().map(|&size| (0..size).into()).collect();
+    if let (Some(slice), Some(&size)) = (slices.first_mut(), map.sizes().first()) {
+        *slice = (size / 2..size).into();
+    }
+    match layout {
+        AnyLayout::Strided(desc) => desc.slice(&slices).map_or_else(|_| layout.clone(), AnyLayout::Strided),
+        _ => map.slice(&slices).map_or_else(|_| layout.clone(), AnyLayout::Mapped),
+    }
+}
+
+/// The place of `f16[3]` is 8 bytes long, because its layout says so: the device binds 6 of them.
+#[test]
+fn a_place_is_as_long_as_its_layout_says() {
+    let tensors = [3, 4].map(|size| BufferTensorDesc::packed(DataType::F16, &[size]).unwrap());
+    for name in ["metal", "metal-tensor", "webnn", "vulkan:minStorageBufferOffsetAlignment=1"] {
+        let limits: DeviceLimits = name.parse().unwrap();
+        let given: [(&dyn ToIndexMap, Role); 2] = [(&tensors[0], Role::Input), (&tensors[1], Role::Input)];
+        let arena = arena(&given, &limits).unwrap();
+        let [first, second] = [&arena.tensors[0][0], &arena.tensors[1][0]];
+        assert_eq!((first.offset, first.bound.clone()), (0, 0..6), "{name}");
+        assert!(second.buffer != first.buffer || second.offset == 8, "{name}: {second:?}");
+    }
+    let packed = pack_buffer(&[&tensors[0], &tensors[0]], &"metal".parse().unwrap()).unwrap();
+    assert_eq!((packed.offsets, packed.len), (vec![0, 8], 16));
+}
