@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use tensor_layout::map::Fingerprint;
 use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_files::npy::Header;
-use tensor_layout_text::{Notation, read_signed};
+use tensor_layout_text::layout::{Copies, copies};
+use tensor_layout_text::{Layout, Notation, ViewStep};
 
-use crate::input::{Input, is_standard};
+use crate::input::{Input, is_standard, zeroed};
 use crate::new_file::{NewFile, folder_of};
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
-use crate::parts::{Copies, Parts};
 use crate::pieces::{Pieces, progress_bar};
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, write_list};
@@ -61,12 +61,12 @@ pub(crate) struct Arguments {
     /// it, any number.
     #[arg(long, value_name = "N", requires = "transfers")]
     #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
-    loops: Option<usize>,
+    pub(crate) loops: Option<usize>,
     /// With --transfers, who executes them: any, rdma, nixl, cuda-2d, vulkan, d3d12, webgpu or metal, perhaps
     /// with fields after it: rdma:offset_alignment=64,run_multiple=64,max_run=1MiB,max_transfers=1000.
     #[arg(long, value_name = "LIMITS", requires = "transfers")]
     #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
-    limits: Option<String>,
+    pub(crate) limits: Option<String>,
     /// The input: raw bytes, or a .npy file by its name; `-` for standard input.
     #[arg(value_name = "IN", required_unless_present_any = ["explain", "measure", "transfers"])]
     input: Option<PathBuf>,
@@ -91,14 +91,9 @@ pub(crate) struct Fill(pub(crate) Padding);
 
 impl Arguments {
     /// Refuses what only a layout in one place has.
-    fn refuse_in_parts(&self, copies: &Copies) -> Result<(), Stop> {
-        let given = [
-            (self.from_fingerprint.is_some(), "--from-fingerprint"),
-            (self.to_fingerprint.is_some(), "--to-fingerprint"),
-            (self.measure, "--measure"),
-            (self.notation.is_some(), "--as"),
-            (self.transfers && !matches!(copies, Copies::Runs(..)), "--transfers"),
-        ];
+    fn refuse_in_parts(&self) -> Result<(), Stop> {
+        let is_filled = !matches!(self.fill.0, Padding::Zero);
+        let given = [(self.measure, "--measure"), (is_filled, "--fill")];
         given.into_iter().find(|(is_given, _)| *is_given).map_or(Ok(()), |(_, name)| {
             Err(Stop::Unusable(format!("{name} is for layouts in one place, and this one lies in several")))
         })
@@ -131,29 +126,27 @@ impl FromStr for Fill {
     }
 }
 
+/// One side of a copy: its layout, and the text that is printed.
 struct Side {
+    layout: Layout,
     text: String,
-    /// The axes that run backwards, which NumPy's text may have.
-    reversed: Vec<usize>,
-    layout: AnyLayout,
-    map: IndexMap,
-    /// The name of the data type or of the block type.
-    data_type: String,
-    is_blocks: bool,
 }
 
 impl Side {
     /// Reads the layout of one side. `other` is the layout of the other side, and a rule such as NHWC takes
     /// its type and sizes.
     fn of(text: &str, other: &str, notation: Option<Notation>) -> Result<Side, Error> {
-        let (layout, reversed) = match read_signed(text) {
-            Ok((layout, reversed)) if !reversed.is_empty() => (layout, reversed),
-            _ => (layout_or_rule(text, other)?, Vec::new()),
-        };
-        let (text, map) = (layout.text_in(notation.unwrap_or(layout.notation()))?, layout.to_index_map()?);
-        let blocks = layout.blocks().map(|blocks| blocks.block_type().to_string());
-        let (is_blocks, data_type) = (blocks.is_some(), blocks.unwrap_or_else(|| map.data_type().to_string()));
-        Ok(Side { text, map, layout: layout.layout().clone(), reversed, data_type, is_blocks })
+        let layout = layout_or_rule(text, other)?;
+        let text = notation.map_or_else(|| Ok(layout.to_string()), |notation| layout.text_in(notation))?;
+        Ok(Side { layout, text })
+    }
+
+    /// The map of a layout of one part, from its lowest address on.
+    fn map(&self) -> Result<IndexMap, Error> {
+        match self.layout.values().parts() {
+            [part] => Ok(part.map.clone()),
+            _ => self.layout.whole().cloned(),
+        }
     }
 }
 
@@ -217,52 +210,28 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
 }
 
 fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let pair = format!("{from} -> {to}");
-    if let Some(parts) = Parts::of(from, to) {
-        let parts = parts.map_err(refused(&pair))?;
-        arguments.refuse_in_parts(&parts.copies)?;
-        #[cfg(feature = "transfers")]
-        if let (true, Copies::Runs(plans)) = (arguments.transfers, &parts.copies) {
-            let (texts, plans) = ([parts.from.as_str(), &parts.to], plans.iter().collect::<Vec<_>>());
-            return crate::transfers::list(texts, &plans, arguments.loops, &arguments.limits, output);
-        }
-        return parts.run(arguments.files()?, arguments.explain, output);
-    }
     let side = |text: &str, other: &str| Side::of(text, other, arguments.notation).map_err(refused(text));
     let (from, to) = (side(from, to)?, side(to, from)?);
     let pair = format!("{} -> {}", from.text, to.text);
-    // The plan sees the bytes of blocks, and would take any two types of blocks of as many bytes.
-    let is_bytes = from.is_blocks != to.is_blocks && [&from, &to].iter().any(|side| side.data_type == "u8");
-    if (from.is_blocks || to.is_blocks) && from.data_type != to.data_type && !is_bytes {
-        let error = Error::data_type_mismatch(from.data_type.clone(), to.data_type.clone());
-        return Err(refused(&pair)(error));
-    }
     for (side, expected) in [(&from, arguments.from_fingerprint), (&to, arguments.to_fingerprint)] {
-        let reason = "an axis runs backwards, which no layout says";
-        let forwards =
-            side.reversed.is_empty().then_some(&side.map).ok_or_else(|| Error::not_expressible("fingerprint", reason));
-        expected.map_or(Ok(()), |tag| forwards?.expect_fingerprint(tag)).map_err(refused(&pair))?;
+        expected.map_or(Ok(()), |tag| side.layout.expect_fingerprint(tag)).map_err(refused(&pair))?;
     }
-    let maps = match arguments.upper_bits {
-        UpperBits::Sign => [from.map.clone(), to.map.clone()],
-        UpperBits::Zero => {
-            let unsigned = |side: &Side| unsigned(&side.layout).map_err(refused(""));
-            [unsigned(&from)?, unsigned(&to)?]
-        }
-    };
-    // An axis that both sides walk backwards is copied forwards.
-    let mut reversed = from.reversed.clone();
-    reversed.retain(|axis| !to.reversed.contains(axis));
-    reversed.extend(to.reversed.iter().filter(|axis| !from.reversed.contains(axis)));
     let effort = if arguments.measure { Effort::Measure { most_bytes: MOST_MEASURED } } else { Effort::Estimate };
-    let settings = Settings { reversed, effort, ..Settings::default() };
-    let plan = Relayout::with(&maps[0], &maps[1], &settings)
-        .and_then(|plan| plan.with_padding_everywhere(arguments.fill.0))
-        .map_err(refused(&pair))?;
+    let settings = Settings { effort, ..Settings::default() };
+    let copies = match arguments.upper_bits {
+        UpperBits::Sign => copies(&from.layout, &to.layout, &settings),
+        UpperBits::Zero => unsigned(&from.layout).and_then(|from| copies(&from, &unsigned(&to.layout)?, &settings)),
+    };
+    let copies = copies.map_err(refused(&pair))?;
     #[cfg(feature = "transfers")]
     if arguments.transfers {
-        return crate::transfers::list([&from.text, &to.text], &[&plan], arguments.loops, &arguments.limits, output);
+        return crate::transfers::list([&from, &to].map(|side| side.text.as_str()), &copies, arguments, output);
     }
+    let Some(plan) = copies.only() else {
+        arguments.refuse_in_parts()?;
+        return in_parts([&from, &to], &copies, arguments, output);
+    };
+    let plan = plan.clone().with_padding_everywhere(arguments.fill.0).map_err(refused(&pair))?;
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
         output.line(wrapped(plan.explain().trim_end(), 100))?;
@@ -271,10 +240,7 @@ fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Res
         let reason = plan.estimate_reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
         output.line(format_args!("choice: {}{reason}", plan.choice()))?;
     }
-    let mut object = json!({
-        "type": "copy", "from": from.text, "to": to.text,
-        "source_bytes": plan.source_size_in_bytes(), "destination_bytes": plan.destination_size_in_bytes(),
-    });
+    let mut object = object([&from, &to], &copies);
     if arguments.explain {
         object["plan"] = plan.explain().into();
     }
@@ -291,21 +257,79 @@ fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Res
     Ok(Verdict::Well)
 }
 
+fn object([from, to]: [&Side; 2], copies: &Copies) -> Value {
+    json!({
+        "type": "copy", "from": from.text, "to": to.text,
+        "source_bytes": copies.source_size_in_bytes(), "destination_bytes": copies.destination_size_in_bytes(),
+    })
+}
+
+/// Runs the copies of layouts in several places, in memory.
+fn in_parts(
+    [from, to]: [&Side; 2],
+    copies: &Copies,
+    arguments: &Arguments,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let [needed, bytes] = [copies.source_size_in_bytes(), copies.destination_size_in_bytes()];
+    let files = arguments.files()?;
+    if let Some((input, target)) = files {
+        let file = Input::open(input)?;
+        file.check_length(&[needed], &from.text)?;
+        let mut converted = zeroed(bytes)?;
+        copies.run(&file, &mut converted).map_err(refused(&from.text))?;
+        file.check_unchanged()?;
+        drop(file);
+        NewFile::write(target, &converted)?;
+    }
+    let (count, flip) = (copies.list().len(), copies.list().iter().fold(0, |flip, copy| flip | copy.flip));
+    let [starts, ends] = copies.planes();
+    if output.is_json() {
+        let mut object = object([from, to], copies);
+        object["parts"] = count.into();
+        object["flipped_bits"] = flip.into();
+        if starts.len() > 1 {
+            object["planes"] = starts.len().into();
+        }
+        output.line(object)?;
+        return Ok(Verdict::Well);
+    }
+    if arguments.explain {
+        output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
+        if starts.len() > 1 {
+            let (from, to) = (write_list(starts), write_list(ends));
+            output.line(format_args!("planes at bytes {from} of {needed}, and {to} of {bytes}"))?;
+        }
+        if count > starts.len() {
+            output.line(format_args!("{count} copies, one for each pair of parts with common indices"))?;
+        }
+        if flip != 0 {
+            output.line(format_args!("{flip:#04x} is flipped in every byte of the last field"))?;
+        }
+    }
+    if let Some((_, target)) = files {
+        output.line(format_args!("{}: {} of {}", target.display(), long_bytes(bytes), to.text))?;
+    }
+    Ok(Verdict::Well)
+}
+
 /// Returns a layout with unsigned integers instead of signed ones, whose upper bits are zeros.
-fn unsigned(layout: &AnyLayout) -> Result<IndexMap, Error> {
+fn unsigned(layout: &Layout) -> Result<Layout, Error> {
     let unsigned = |data_type| match data_type {
         DataType::S1 => DataType::U1,
         DataType::S2 => DataType::U2,
         DataType::S4 => DataType::U4,
         other => other,
     };
-    match layout {
-        AnyLayout::Strided(desc) => desc.reinterpret(unsigned(desc.data_type()))?.to_index_map(),
-        AnyLayout::Tiled(shape) => {
-            ArrayShape::new(unsigned(shape.data_type()), shape.sizes(), shape.layout().clone())?.to_index_map()
+    let plane = layout.values();
+    let read: Layout = match plane.any() {
+        Some(AnyLayout::Strided(desc)) => desc.reinterpret(unsigned(desc.data_type()))?.into(),
+        Some(AnyLayout::Tiled(shape)) => {
+            ArrayShape::new(unsigned(shape.data_type()), shape.sizes(), shape.layout().clone())?.into()
         }
-        other => other.to_index_map(),
-    }
+        _ => return Ok(layout.clone()),
+    };
+    if plane.reversed().is_empty() { Ok(read) } else { read.view(&ViewStep::Reverse(plane.reversed().to_vec())) }
 }
 
 fn is_same_file(input: &Path, target: &Path) -> bool {
@@ -322,7 +346,7 @@ fn write_file(
     plan: &Relayout,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let header = || Header::of(&to.map, &to.text)?.write();
+    let header = || Header::of(&to.map()?, &to.text)?.write();
     let header = is_npy(target).then(header).transpose().map_err(refused(""))?.unwrap_or_default();
     let file = Input::open(input)?;
     let start = elements_start(&file, from, plan)?;
@@ -392,7 +416,7 @@ fn elements_start(file: &Input, from: &Side, plan: &Relayout) -> Result<usize, S
 /// says.
 fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
     let (header, start) = Header::read(file)?;
-    let expected = header.check(&from.map, &from.text)?;
+    let expected = header.check(&from.map().map_err(|error| error.to_string())?, &from.text)?;
     let data = u64::try_from(file.len().saturating_sub(start)).unwrap_or(u64::MAX);
     if data != expected {
         let (data, expected) = (long_bytes(data), long_bytes(expected));

@@ -17,10 +17,8 @@ mod offset;
 mod output;
 mod parts;
 mod pieces;
-mod reversed;
 mod rule;
 mod same;
-mod scaled;
 #[cfg(feature = "shader")]
 mod shader;
 mod table;

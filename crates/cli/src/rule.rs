@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
 use tensor_layout_text::named::{NamedLayout, full_name};
-use tensor_layout_text::{Notated, read_signed};
+use tensor_layout_text::{self as text, Notated};
 
 use crate::table::write_list;
 
@@ -99,23 +99,24 @@ pub fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<
 
 /// Returns the layout that a text means. The text is a layout, or a rule for a tensor with the type and the
 /// sizes of `other`.
-pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> {
+pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<text::Layout, Error> {
     let error = match text.parse() {
         Ok(layout) => return Ok(layout),
         Err(error) => error,
     };
-    let other = read_signed(other).and_then(|(other, _)| Ok((other.to_index_map()?, other)));
-    match (text.parse::<Rule>(), other) {
-        (Ok(rule), Ok((map, other))) => match (other.blocks(), rule) {
-            (None, rule) => rule.layout(map.data_type(), map.sizes()),
-            (Some(blocks), Rule::Packed) => Ok(BlockTensorDesc::packed(blocks.block_type(), blocks.sizes())?.into()),
-            (Some(blocks), _) => {
-                let reason =
-                    format!("`{text}` orders elements, and {blocks} has blocks: write the strides of its blocks");
-                Err(Error::not_expressible("tensor of blocks", reason))
-            }
-        },
-        _ => Err(error),
+    let (Ok(rule), Ok(other)) = (text.parse::<Rule>(), other.parse::<text::Layout>()) else { return Err(error) };
+    let (values, sizes) = (other.values(), other.sizes());
+    let data_type = values.parts().first().map(|part| part.map.data_type());
+    match (values.blocks(), rule, data_type) {
+        (Some(blocks), Rule::Named(name), _) => NamedLayout::of_blocks(&name, blocks)?.try_into(),
+        (Some(blocks), Rule::Packed, _) => Ok(BlockTensorDesc::packed(blocks.block_type(), blocks.sizes())?.into()),
+        (Some(blocks), ..) => {
+            let reason = format!("`{text}` orders elements, and {blocks} has blocks: write the strides of its blocks");
+            Err(Error::not_expressible("tensor of blocks", reason))
+        }
+        (None, Rule::Named(name), Some(data_type)) => NamedLayout::new(&name, data_type, sizes)?.try_into(),
+        (None, rule, Some(data_type)) => rule.layout(data_type, sizes).map(text::Layout::from),
+        (None, _, None) => Err(error),
     }
 }
 

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout::relayout::Relayout;
+use tensor_layout_text::layout::Copies;
 use tensor_layout_transfers::{Executor, Loop, Summary, Transfer, Transfers};
 
+use crate::convert::Arguments;
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, counted, long_bytes};
 
@@ -13,23 +15,43 @@ const SHOWN: usize = 8;
 /// The most runs that are visited to count a list that is not printed whole.
 const VISITS: u64 = 1 << 24;
 
+/// Lists the copies of each plane.
 pub(crate) fn list(
-    [from, to]: [&str; 2],
-    plans: &[&Relayout],
-    loops: Option<usize>,
-    limits: &Option<String>,
+    texts: [&str; 2],
+    copies: &Copies,
+    arguments: &Arguments,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let mut executor = match limits {
+    let mut executor = match &arguments.limits {
         Some(limits) => limits.parse().map_err(|error: Error| Stop::Unusable(error.to_string()))?,
         None => Executor::any(),
     };
-    executor.loops = loops.or(executor.loops);
-    let list = Transfers::of(plans, &executor).map_err(refused(&format!("{from} -> {to}")))?;
+    executor.loops = arguments.loops.or(executor.loops);
+    if copies.list().iter().any(|copy| copy.flip != 0) {
+        let sentence = "a transfer moves bytes as they are, and this copy flips bits of them";
+        return Err(Stop::Unusable(sentence.into()));
+    }
+    for (number, planes) in copies.list().chunk_by(|one, other| one.plane == other.plane).enumerate() {
+        let plans: Vec<(&Relayout, [u64; 2])> = planes.iter().map(|copy| (&*copy.plan, copy.at)).collect();
+        if number > 0 && !output.is_json() {
+            output.line("")?;
+        }
+        list_plane(texts, &plans, &executor, output)?;
+    }
+    Ok(Verdict::Well)
+}
+
+fn list_plane(
+    [from, to]: [&str; 2],
+    plans: &[(&Relayout, [u64; 2])],
+    executor: &Executor,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let list = Transfers::placed(plans, executor).map_err(refused(&format!("{from} -> {to}")))?;
     let others = [Some(0), Some(1), Some(2), None].into_iter().filter_map(|loops| {
         let mut executor = executor.clone();
         executor.loops = loops;
-        let list = Transfers::of(plans, &executor).ok()?;
+        let list = Transfers::placed(plans, &executor).ok()?;
         Some((loops, list.summary_within(VISITS).map(|summary| summary.count).ok_or_else(|| list.count_at_most())))
     });
     let others: Vec<(Option<usize>, Result<u64, u64>)> = others.collect();

@@ -74,9 +74,41 @@ impl Transfers {
     ///
     /// The errors of [`transfers`], but those of [`Relayout::new`].
     pub fn of(plans: &[&Relayout], executor: &Executor) -> Result<Transfers, Error> {
-        let fault = Fault::of(plans)?;
-        let mut all = Vec::with_capacity(1);
-        plans.iter().try_for_each(|plan| nests(plan, fault.width, &mut all))?;
+        let placed: Vec<(&Relayout, [u64; 2])> = plans.iter().map(|plan| (*plan, [0, 0])).collect();
+        Self::placed(&placed, executor)
+    }
+
+    /// Lists the transfers of some planned copies together, like [`of`](Self::of). Each copy comes with the
+    /// bytes that are added to its offsets on the source and on the destination.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`of`](Self::of).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, Relayout};
+    /// use tensor_layout_transfers::{Executor, Transfers};
+    ///
+    /// let rows: BufferTensorDesc = "u8[4,64]:[64,1]".parse()?;
+    /// let plan = Relayout::new(&rows, &rows)?;
+    /// let list = Transfers::placed(&[(&plan, [256, 0]), (&plan, [0, 256])], &Executor::ranges())?;
+    /// let runs: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
+    /// assert_eq!(runs, [(256, 0, 256), (0, 256, 256)]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn placed(copies: &[(&Relayout, [u64; 2])], executor: &Executor) -> Result<Transfers, Error> {
+        let plans: Vec<&Relayout> = copies.iter().map(|(plan, _)| *plan).collect();
+        let fault = Fault::of(&plans)?;
+        let (mut known, mut once, mut all) = (None, Vec::with_capacity(1), Vec::with_capacity(1));
+        for &(plan, at) in copies {
+            // Neighbours often share a plan.
+            if known.is_none_or(|known| !core::ptr::eq(known, plan)) {
+                once.clear();
+                nests(plan, fault.width, &mut once)?;
+                known = Some(plan);
+            }
+            once.iter().try_for_each(|nest| push(nest.moved(at, fault.byte)?, &mut all))?;
+        }
         Self::arranged(all, executor, &fault)
     }
 
@@ -106,9 +138,7 @@ impl Transfers {
         nests(plan, fault.width, &mut once)?;
         for nest in &once {
             for &(source, destination) in places {
-                let moved = |at: u64, by: u64| add(at, mul(by, fault.byte, BYTES)?, BYTES);
-                let (source, destination) = (moved(nest.source, source)?, moved(nest.destination, destination)?);
-                push(Nest { source, destination, loops: nest.loops.clone() }, &mut all)?;
+                push(nest.moved([source, destination], fault.byte)?, &mut all)?;
             }
         }
         Self::arranged(all, executor, &fault)

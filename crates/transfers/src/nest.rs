@@ -6,7 +6,7 @@
 //! other loops. Two equal nests at a distance become a loop of two steps, which a third one continues.
 
 use tensor_layout::Error;
-use tensor_layout::checked::{BYTES, Exact};
+use tensor_layout::checked::{BYTES, Exact, add, mul};
 
 /// One loop of a transfer, which takes the same steps on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +61,13 @@ impl Loop {
 }
 
 impl Nest {
+    /// Returns the nest with these bytes added to its offsets. Offsets count units, `byte` of them in a byte.
+    pub(crate) fn moved(&self, at: [u64; 2], byte: u64) -> Result<Nest, Error> {
+        let moved = |offset: u64, by: u64| add(offset, mul(by, byte, BYTES)?, BYTES);
+        let (source, destination) = (moved(self.source, at[0])?, moved(self.destination, at[1])?);
+        Ok(Nest { source, destination, loops: self.loops.clone() })
+    }
+
     /// Returns the nest with its loops in order and merged.
     pub(crate) fn new(source: u64, destination: u64, mut loops: Vec<Loop>) -> Nest {
         while let Some((outer, inner, count)) = merging(&loops) {

@@ -8,19 +8,21 @@ use tensor_layout::bridge::{Lowering, Split, lower};
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::memory_space_name;
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout_text::layout::Plane;
 use tensor_layout_text::named::known_as;
-use tensor_layout_text::{Line, Notated, Notation};
+use tensor_layout_text::{Layout, Line, Notation};
 
 use crate::output::{Ink, joined, painted};
-use crate::reversed;
+use crate::parts::reversed_line;
 use crate::table::{counted, long_bytes, percent_wasted, write_list};
 
-pub(super) struct Description {
-    layout: Notated,
+pub(super) struct Description<'l> {
+    plane: &'l Plane,
+    /// The plane in its notation, in canonical form.
+    text: String,
     /// The layout in every notation except names.
     lines: Vec<Line>,
     with_names: bool,
-    reversed: Vec<usize>,
     /// The index map, or the reason why there is none: if an array is divided among memories, it has no
     /// single buffer.
     map: Result<Mapped, Error>,
@@ -47,20 +49,20 @@ pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
     u64::try_from(bytes).map_err(|_| Error::overflow("the size in bytes", 64))
 }
 
-impl Description {
-    /// Describes a layout. With `with_names` the names of the layout are looked up, which takes most of the
+impl<'l> Description<'l> {
+    /// Describes a plane of at most one part. With `with_names` the names of the layout are looked up, which takes most of the
     /// time.
-    pub(super) fn of(layout: Notated, reversed: Vec<usize>, with_names: bool) -> Result<Description, Error> {
+    pub(super) fn of(plane: &'l Plane, layout: &AnyLayout, with_names: bool) -> Result<Description<'l>, Error> {
         let notations: Vec<Notation> =
             Notation::LISTED.iter().copied().filter(|&notation| notation != Notation::Named).collect();
-        let lines = layout.lines_in(&notations);
+        let lines = plane.lines_in(&notations);
         // The shape of a divided array has the sizes that an index map would have.
         let (map, (data_type, sizes, element_bits), [logical_elements, physical_elements, physical_size_in_bytes]) =
-            match (layout.to_index_map(), layout.layout()) {
+            match (layout.to_index_map(), layout) {
                 (Ok(map), _) => {
                     let facts = (map.data_type(), map.sizes().to_vec(), map.element_bits());
                     let sums = [map.element_count(), map.physical_elements(), map.physical_size_in_bytes()];
-                    let (lowering, min_size_in_bytes) = (lower(layout.layout())?, min_size_in_bytes(&map)?);
+                    let (lowering, min_size_in_bytes) = (lower(layout)?, min_size_in_bytes(&map)?);
                     (Ok(Mapped { map, lowering, min_size_in_bytes }), facts, sums)
                 }
                 (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs.is_empty() => {
@@ -71,10 +73,10 @@ impl Description {
                 (Err(error), _) => return Err(error),
             };
         Ok(Description {
-            layout,
+            plane,
+            text: plane.to_string(),
             lines,
             with_names,
-            reversed,
             map,
             data_type,
             sizes,
@@ -113,7 +115,7 @@ impl Description {
             object["input"] = input.into();
         }
         let more = json!({
-            "notation": self.layout.notation().to_string(), "canonical": self.layout.to_string(),
+            "notation": self.plane.notation().to_string(), "canonical": self.text,
             "data_type": self.data_type.to_string(), "sizes": self.sizes,
             "logical_elements": self.logical_elements, "physical_elements": self.physical_elements,
             "min_size_in_bytes": mapped.map(|mapped| mapped.min_size_in_bytes),
@@ -125,11 +127,11 @@ impl Description {
             "element_bits": self.element_bits, "memory_space": self.memory_space().map(|space| json!({
                 "number": space, "name": memory_space_name(space),
             })), "base_offset": mapped.map(|mapped| mapped.map.base()),
-            "reversed": self.reversed, "axis_orders": self.axis_orders(), "notations": self.notations(),
+            "reversed": self.plane.reversed(), "axis_orders": self.axis_orders(), "notations": self.notations(),
             "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
         });
         let object = joined(object, more);
-        if let Some(blocks) = self.layout.blocks() {
+        if let Some(blocks) = self.plane.blocks() {
             let (of, sizes, strides) = (blocks.block_type(), blocks.sizes(), blocks.strides());
             let of_blocks = json!({
                 "data_type": of.to_string(), "sizes": sizes, "strides": strides, "element_bits": null,
@@ -143,7 +145,7 @@ impl Description {
 
     /// The memory space that `S(n)` names. `None` for the main memory, and for texts that name none.
     fn memory_space(&self) -> Option<u64> {
-        match self.layout.layout() {
+        match self.plane.any()? {
             AnyLayout::Tiled(shape) => Some(shape.layout().memory_space).filter(|&space| space != 0),
             _ => None,
         }
@@ -158,10 +160,10 @@ impl Description {
     /// Returns the letters of an axis order or of a oneDNN tag in the order of the sizes, each with its size:
     /// `N=1`.
     fn axes(&self) -> Option<Vec<String>> {
-        if !matches!(self.layout.notation(), Notation::AxisOrder | Notation::OneDnn) {
+        if !matches!(self.plane.notation(), Notation::AxisOrder | Notation::OneDnn) {
             return None;
         }
-        let text = self.layout.to_string();
+        let text = self.text.clone();
         let order: String = text.rsplit(':').next()?.chars().filter(char::is_ascii_alphabetic).collect();
         let order = order.to_ascii_uppercase();
         // Sizes are in the order of these letters, whatever the order in memory is. Weights of oneDNN begin
@@ -178,8 +180,8 @@ impl Description {
     fn swapped_sizes(&self) -> Option<String> {
         let &[n, height, width, channels] = self.sizes.as_slice() else { return None };
         let is_image = height >= 16 && width >= 16 && (1..=4).contains(&channels);
-        let text = self.layout.to_string();
-        let order = text.rsplit(':').next().filter(|_| self.layout.notation() == Notation::AxisOrder && is_image)?;
+        let text = self.text.clone();
+        let order = text.rsplit(':').next().filter(|_| self.plane.notation() == Notation::AxisOrder && is_image)?;
         Some(format!(
             "C={height} looks like a height: sizes stay in the order N,C,H,W. For images of {height} x {width} with \
              {channels} channels write {}[{n},{channels},{height},{width}]:{order}",
@@ -190,7 +192,7 @@ impl Description {
     /// Returns the fingerprint. `None` if the layout has no normal form, or if axes run backwards, which no
     /// layout says.
     fn fingerprint(&self) -> Option<String> {
-        let map = &self.map.as_ref().ok().filter(|_| self.reversed.is_empty())?.map;
+        let map = &self.map.as_ref().ok().filter(|_| self.plane.reversed().is_empty())?.map;
         map.fingerprint().ok().map(|tag| tag.to_string())
     }
 
@@ -199,7 +201,7 @@ impl Description {
         if !self.with_names {
             return None;
         }
-        let own = self.layout.to_string();
+        let own = self.text.clone();
         let known = self.map.as_ref().map(|mapped| known_as(&mapped.map)).unwrap_or_default();
         Some(known.iter().map(ToString::to_string).filter(|name| *name != own).collect())
     }
@@ -226,8 +228,8 @@ impl Description {
         let (logical, physical, bits) = (self.logical_elements, self.physical_elements, self.element_bits);
         let sizes = if self.sizes.is_empty() { "none: one element".into() } else { write_list(&self.sizes) };
         let mut lines = vec![
-            painted(&self.layout.to_string(), Ink::Bold),
-            format!("  notation   {}", self.layout.notation().title()),
+            painted(&self.text, Ink::Bold),
+            format!("  notation   {}", self.plane.notation().title()),
             format!(
                 "  sizes      {sizes}, {} with {bits} {} an element",
                 self.data_type,
@@ -241,7 +243,7 @@ impl Description {
             format!("  memory     {}{}", long_bytes(self.physical_size_in_bytes), self.space_in_words()),
         ];
         lines.retain(|line| !line.is_empty());
-        if let Some(blocks) = self.layout.blocks() {
+        if let Some(blocks) = self.plane.blocks() {
             lines.truncate(2);
             lines.extend(blocks_in_words(blocks));
             lines.push(format!(
@@ -252,12 +254,12 @@ impl Description {
         }
         match &self.map {
             Ok(mapped) => {
-                match self.layout.blocks() {
+                match self.plane.blocks() {
                     Some(blocks) => lines.push(format!("  bytes      {}", blocks.bytes())),
                     None => lines.extend(mapped.lines()),
                 }
                 lines.extend(self.fingerprint().map(|tag| format!("  tag        {tag}, the fingerprint")));
-                lines.extend(reversed::line(&mapped.map, &self.reversed, false));
+                lines.extend(reversed_line(self.plane));
             }
             Err(error) => lines.push(format!("  no map     {}", reason(error))),
         }
@@ -282,9 +284,13 @@ impl Description {
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
-        let (own, is_blocks) = (Ok(self.layout.to_string()), self.layout.blocks().is_some());
+        let (own, is_blocks) = (Ok(self.text.clone()), self.plane.blocks().is_some());
         // Of the bytes of blocks only NumPy's text is of use: it is what a file of blocks is read with.
-        let is_listed = |line: &&Line| line.text != own && (!is_blocks || line.notation == Notation::Numpy);
+        // A text without the signs of the strides is no other text.
+        let is_own = |line: &Line| {
+            line.text == own || !self.plane.reversed().is_empty() && line.notation == self.plane.notation()
+        };
+        let is_listed = |line: &&Line| !is_own(line) && (!is_blocks || line.notation == Notation::Numpy);
         for line in self.lines.iter().filter(is_listed) {
             let title = line.notation.title();
             if let Ok(text) = &line.text {
@@ -316,7 +322,7 @@ impl Description {
         let bytes = match notation {
             // Tiles and blocks may store padding after the last element.
             Notation::Xla | Notation::OneDnn => {
-                let map = text.parse::<Notated>().and_then(|layout| layout.to_index_map());
+                let map = text.parse::<Layout>().and_then(|layout| layout.to_index_map());
                 map.map(|map| map.physical_size_in_bytes()).unwrap_or(self.physical_size_in_bytes)
             }
             // A descriptor of DirectML states the size of the whole buffer, so it loses no padding.

@@ -7,16 +7,16 @@ mod tuple;
 
 use clap::Args;
 use serde_json::json;
-use tensor_layout::tiled::{Shape, TpuGeneration};
-use tensor_layout::{AnyLayout, Error, ToIndexMap};
-use tensor_layout_text::layout::Part;
-use tensor_layout_text::named::NamedLayout;
-use tensor_layout_text::{Notated, Notation, Scaled, lacks_type, read_signed};
+use tensor_layout::tiled::TpuGeneration;
+use tensor_layout::upload::DeviceLimits;
+use tensor_layout::{AnyLayout, Error};
+use tensor_layout_text::layout::{Plane, Role};
+use tensor_layout_text::{Layout, Notation};
 
 use crate::output::{Output, Stop, Texts, Verdict, each_text, refused};
+use crate::parts::parts_in_words;
 use crate::rule::tpu_generation;
-use crate::scaled;
-use crate::table::{counted, write_list};
+use crate::table::{counted, long_bytes, write_list};
 
 use array::Description;
 use tuple::TupleDescription;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let mut one = |text: &str, with_names: bool, output: &mut Output| {
         let json = output.is_json();
         let layout = |text: &str| {
-            read(text, arguments.tpu).and_then(|input| describe(text, input, (arguments.only, with_names), json))
+            read(text, arguments.tpu).and_then(|layout| describe(text, &layout, (arguments.only, with_names), json))
         };
         #[cfg(feature = "hlo")]
         let described = match operation::read(text) {
@@ -77,116 +77,99 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-enum Input {
-    /// A layout, and the axes that run backwards.
-    Layout(Notated, Vec<usize>),
-    /// A named layout of several parts, which no single index map describes.
-    Parts(NamedLayout),
-    /// Values with scales in planes of their own.
-    Scaled(Scaled),
-    /// A tuple, or a shape without elements or without a size.
-    Shape(Shape),
-}
-
-fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
-    if let Some(scaled) = scaled::read(text) {
-        return Ok(Input::Scaled(scaled?));
-    }
+fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Layout, Error> {
+    let layout: Layout = text.parse()?;
     // A text in braces states a layout, which `--tpu` does not replace.
-    let tpu = tpu.filter(|_| !text.contains('{'));
-    let error = match read_signed(text) {
-        Ok((layout, reversed)) => {
-            let picked = match (layout.layout(), tpu) {
-                (AnyLayout::Tiled(shape), Some(tpu)) if layout.notation() == Notation::Xla => {
-                    shape.clone().with_tpu_layout(tpu)?
-                }
-                _ => return Ok(Input::Layout(layout, reversed)),
-            };
-            return Ok(Input::Layout(picked.into(), reversed));
+    let Some(tpu) = tpu.filter(|_| !text.contains('{')) else { return Ok(layout) };
+    match (layout.shape(), layout.any()) {
+        (Some(shape), _) => Ok(shape.clone().with_tpu_layout(tpu)?.into()),
+        (None, Ok(AnyLayout::Tiled(shape))) if layout.notation() == Notation::Xla => {
+            Ok(shape.clone().with_tpu_layout(tpu)?.into())
         }
-        Err(error) => error,
-    };
-    if let Ok(named) = text.parse::<NamedLayout>() {
-        return Ok(Input::Parts(named));
-    }
-    match text.parse::<Shape>() {
-        Ok(shape) => Ok(Input::Shape(match tpu {
-            Some(tpu) => shape.with_tpu_layout(tpu)?,
-            None => shape,
-        })),
-        // If the text begins like a shape of XLA, the error of reading it as a shape is returned.
-        Err(_) if lacks_type(text) => Err(error),
-        Err(shape) if ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) => {
-            Err(shape)
-        }
-        Err(_) => Err(error),
+        _ => Ok(layout),
     }
 }
 
 fn describe(
     text: &str,
-    input: Input,
+    layout: &Layout,
     (only, with_names): (Option<Notation>, bool),
     json: bool,
 ) -> Result<String, Error> {
-    let one_notation = |written: String| match json {
-        true => {
-            let only = only.map(|only| only.to_string());
-            json!({ "type": "text", "input": text, "as": only, "text": written }).to_string()
-        }
-        false => written,
-    };
-    match (input, only) {
-        (Input::Layout(layout, _), Some(notation)) => layout.text_in(notation).map(one_notation),
-        (Input::Layout(layout, reversed), None) => {
-            let description = Description::of(layout, reversed, with_names)?;
-            Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
-        }
-        (Input::Scaled(scaled), None) => scaled::describe(text, &scaled, json),
-        (Input::Scaled(_), Some(notation)) => {
-            Err(Error::not_expressible(notation.noun(), "it has planes of values and of scales, each with a layout"))
-        }
-        (Input::Parts(named), Some(_)) => named.to_index_map().map(|_| String::new()),
-        (Input::Parts(named), None) => Ok(parts(text, &named, json)),
-        (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),
-        (Input::Shape(_), Some(notation)) => {
-            let reason = "it is not one array with a size for each dimension, and only XLA's notation has such shapes";
-            Err(Error::not_expressible(notation.noun(), reason))
-        }
-        (Input::Shape(shape), None) => {
-            let description = TupleDescription::of(&shape)?;
-            Ok(if json { description.object(text).to_string() } else { description.text() })
-        }
+    if let Some(notation) = only {
+        let written = layout.text_in(notation)?;
+        let object = || json!({ "type": "text", "input": text, "as": notation.to_string(), "text": written });
+        return Ok(if json { object().to_string() } else { written });
+    }
+    if let Some(shape) = layout.shape() {
+        let description = TupleDescription::of(layout, shape)?;
+        return Ok(if json { description.object(text).to_string() } else { description.text() });
+    }
+    match layout.planes() {
+        [plane] => match plane.any() {
+            Some(layout) => {
+                let description = Description::of(plane, layout, with_names)?;
+                Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
+            }
+            None => parts(text, plane, json),
+        },
+        planes => planes_together(text, layout, planes, json),
     }
 }
 
-fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
-    let (bytes, count) = (named.size_in_bytes(), named.parts.len());
+/// Describes a plane of several parts.
+fn parts(text: &str, plane: &Plane, json: bool) -> Result<String, Error> {
+    let (bytes, count, sizes) = (plane.size_in_bytes()?, plane.parts().len(), write_list(plane.sizes()));
+    let flip = plane.parts().iter().fold(0, |flip, part| flip | part.flip);
     if json {
         let object = json!({
-            "type": "parts", "input": text, "notation": "named", "canonical": named.to_string(),
-            "data_type": named.type_name(), "sizes": named.logical_sizes(), "physical_size_in_bytes": bytes,
-            "parts": count, "flipped_bits": named.row.flip,
+            "type": "parts", "input": text, "notation": "named", "canonical": plane.to_string(),
+            "data_type": plane.type_name(), "sizes": plane.sizes(), "physical_size_in_bytes": bytes,
+            "parts": count, "flipped_bits": flip,
         });
-        return object.to_string();
+        return Ok(object.to_string());
     }
-    // The slices of the parts say which indices each has, such as every second element.
-    let line = |part: &Part| {
-        let slices: Vec<String> = part.indices.iter().map(ToString::to_string).collect();
-        let digits =
-            tensor_layout_text::text(&part.map).unwrap_or_else(|_| format!("from element {}", part.map.base()));
-        format!("\n  part       [{}]: {digits}", slices.join(","))
-    };
-    let mut lines: String = named.parts.iter().take(4).map(line).collect();
-    if count > 4 {
-        lines += &format!("\n  part       and {} others", count - 4);
+    let mut lines = vec![plane.to_string()];
+    lines.push(format!("  sizes      {sizes}, {}", plane.type_name()));
+    if let Some(blocks) = plane.blocks() {
+        lines.push(format!("  bytes      {} of {blocks}", write_list(blocks.bytes().sizes())));
     }
-    if named.row.flip != 0 {
-        lines += &format!("\n  bits       a copy flips {:#04x} in every byte of the last field", named.row.flip);
+    lines.push(format!("  buffer     {} in {}", counted(bytes, "byte"), counted(count as u64, "part")));
+    lines.extend(parts_in_words(plane.parts()));
+    if flip != 0 {
+        lines.push(format!("  bits       a copy flips {flip:#04x} in every byte of the last field"));
     }
-    let blocks = named
-        .blocks()
-        .map(|blocks| format!("\n  bytes      {} of {blocks}", write_list(named.sizes())))
-        .unwrap_or_default();
-    format!("{named}{blocks}\n  buffer     {} in {}{lines}", counted(bytes, "byte"), counted(count as u64, "part"))
+    Ok(lines.join("\n"))
+}
+
+/// Describes values with scales: each plane, and all of them in one buffer.
+fn planes_together(text: &str, layout: &Layout, planes: &[Plane], json: bool) -> Result<String, Error> {
+    let packed = layout.packed(&DeviceLimits::none())?;
+    let count: u64 = layout.sizes().iter().product();
+    let per = |plane: &Plane| if let Role::Scales { per } = plane.role() { Some(per.clone()) } else { None };
+    if json {
+        let mut objects = Vec::new();
+        for (plane, offset) in planes.iter().zip(&packed.offsets) {
+            let bytes = plane.size_in_bytes()?;
+            objects.push(json!({ "layout": plane.to_string(), "block": per(plane), "bytes": bytes, "offset": offset }));
+        }
+        let object = json!({
+            "type": "scaled", "input": text, "canonical": layout.to_string(), "sizes": layout.sizes(),
+            "logical_elements": count, "planes": objects, "packed_bytes": packed.len,
+        });
+        return Ok(object.to_string());
+    }
+    let mut lines = vec![layout.to_string()];
+    for plane in planes {
+        let bytes = counted(plane.size_in_bytes()?, "byte");
+        lines.push(format!("  {:<10} {plane}, {bytes}", format!("{}s", plane.role().noun())));
+        if let Some(per) = per(plane) {
+            let axes: Vec<String> = per.iter().map(u64::to_string).collect();
+            lines.push(format!("             one for each {} values", axes.join(" x ")));
+        }
+    }
+    let bits = packed.len as f64 * 8.0 / count.max(1) as f64;
+    lines.push(format!("  memory     {}, {bits:.4} bits a value with the scales", long_bytes(packed.len)));
+    lines.push(format!("  packed     at bytes {} (`check --limits` has a device's)", write_list(&packed.offsets)));
+    Ok(lines.join("\n"))
 }

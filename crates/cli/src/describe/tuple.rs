@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout::tiled::Shape;
+use tensor_layout_text::Layout;
+use tensor_layout_text::layout::{Plane, Role};
 
+use crate::parts::path_in_words;
 use crate::table::{Table, long_bytes, percent_wasted, short_bytes};
 
 use super::array::Description;
@@ -28,37 +31,28 @@ pub(super) struct TupleDescription<'a> {
 struct Element<'a> {
     /// The index of the element, with a number for each tuple around it.
     path: Vec<usize>,
-    shape: &'a Shape,
-    array: Option<Description>,
+    plane: &'a Plane,
+    array: Option<Description<'a>>,
 }
 
 impl<'a> TupleDescription<'a> {
-    pub(super) fn of(shape: &'a Shape) -> Result<TupleDescription<'a>, Error> {
-        let (mut elements, mut tables) = (Vec::<Element<'_>>::new(), Vec::new());
-        // The shapes that are still to be visited. The next shape is on top.
-        let mut stack = vec![(Vec::new(), shape)];
+    pub(super) fn of(layout: &'a Layout, shape: &'a Shape) -> Result<TupleDescription<'a>, Error> {
+        let element = |plane: &'a Plane| {
+            let path = if let Role::Element { path } = plane.role() { path.clone() } else { Vec::new() };
+            let array = plane.any().map(|layout| Description::of(plane, layout, true)).transpose()?;
+            Ok(Element { path, plane, array })
+        };
+        let elements = layout.planes().iter().map(element).collect::<Result<Vec<_>, Error>>()?;
+        // The tuples that are still to be visited. The next one is on top.
+        let (mut tables, mut stack) = (Vec::new(), vec![(Vec::new(), shape)]);
         while let Some((path, shape)) = stack.pop() {
-            match shape {
-                Shape::Tuple(inner) => {
-                    for (index, element) in inner.iter().enumerate().rev() {
-                        let mut path = path.clone();
-                        path.push(index);
-                        stack.push((path, element));
-                    }
-                    tables.push((path, u64::try_from(inner.len()).unwrap_or(u64::MAX)));
-                }
-                _ => {
-                    let array = match shape {
-                        Shape::Array(array) | Shape::Buffer(array) => {
-                            Some(Description::of(array.clone().into(), Vec::new(), true)?)
-                        }
-                        _ => None,
-                    };
-                    elements.push(Element { path, shape, array });
-                }
+            let Shape::Tuple(inner) = shape else { continue };
+            for (index, element) in inner.iter().enumerate().rev() {
+                stack.push(([path.as_slice(), &[index]].concat(), element));
             }
+            tables.push((path, u64::try_from(inner.len()).unwrap_or(u64::MAX)));
         }
-        let sum = |value: fn(&Description) -> u64| {
+        let sum = |value: fn(&Description<'_>) -> u64| {
             let mut values = elements.iter().filter_map(|element| element.array.as_ref()).map(value);
             let sum = values.try_fold(0_u64, u64::checked_add);
             sum.ok_or_else(|| Error::overflow("the size of the tuple in bytes", 64))
@@ -66,7 +60,7 @@ impl<'a> TupleDescription<'a> {
         let (logical_elements, physical_elements) =
             (sum(|array| array.logical_elements)?, sum(|array| array.physical_elements)?);
         let (logical_bytes, physical_bytes) =
-            (sum(Description::logical_size_in_bytes)?, sum(|array| array.physical_size_in_bytes)?);
+            (sum(|array| array.logical_size_in_bytes())?, sum(|array| array.physical_size_in_bytes)?);
         let pointers = tables.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
         let table_bytes = pointers.saturating_mul(POINTER_BYTES);
         Ok(TupleDescription {
@@ -123,7 +117,7 @@ impl<'a> TupleDescription<'a> {
         ));
         if !self.tables.is_empty() {
             let tables: Vec<String> =
-                self.tables.iter().map(|(path, count)| format!("{count} for {}", write_path(path))).collect();
+                self.tables.iter().map(|(path, count)| format!("{count} for {}", path_in_words(path))).collect();
             let pointers = format!("of {POINTER_BYTES} bytes: {}", tables.join(", "));
             lines.push(format!("  tables     {} for pointers {pointers}", long_bytes(self.table_bytes)));
         }
@@ -136,8 +130,8 @@ impl Element<'_> {
         let mut object = match &self.array {
             Some(array) => array.object(None),
             None => json!({
-                "type": "shape", "notation": "xla", "canonical": self.shape.to_string(),
-                "reason": why_without_size(self.shape),
+                "type": "shape", "notation": "xla", "canonical": self.plane.to_string(),
+                "reason": self.plane.shape().map(why_without_size),
             }),
         };
         object["index"] = json!(self.path);
@@ -145,7 +139,7 @@ impl Element<'_> {
     }
 
     fn cells(&self) -> Vec<String> {
-        let index = format!("  {}", write_path(&self.path));
+        let index = format!("  {}", path_in_words(&self.path));
         let facts = match &self.array {
             Some(array) => {
                 let (logical, physical) = (array.logical_size_in_bytes(), array.physical_size_in_bytes);
@@ -154,7 +148,7 @@ impl Element<'_> {
             }
             None => ["-"; 5].map(str::to_owned),
         };
-        [vec![index], facts.to_vec(), vec![self.shape.to_string()]].concat()
+        [vec![index], facts.to_vec(), vec![self.plane.to_string()]].concat()
     }
 }
 
@@ -165,10 +159,4 @@ fn why_without_size(shape: &Shape) -> &'static str {
         Shape::Unbounded(_) => "a dimension without a bound has no size",
         _ => "it is not an array",
     }
-}
-
-/// Writes the index of an element in a tuple as XLA does: `{1,0}`.
-fn write_path(path: &[usize]) -> String {
-    let numbers: Vec<String> = path.iter().map(usize::to_string).collect();
-    format!("{{{}}}", numbers.join(","))
 }

@@ -17,6 +17,8 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod bound;
+#[cfg(feature = "relayout")]
+mod copies;
 mod packed;
 mod parts;
 mod places;
@@ -38,6 +40,8 @@ use crate::named::NamedLayout;
 use crate::notation::{Notated, Notation};
 
 pub use bound::{Bound, bound_as};
+#[cfg(feature = "relayout")]
+pub use copies::{Copies, PartCopy, copies};
 pub use parts::Part;
 pub use places::Place;
 pub use same::Difference;

@@ -33,7 +33,7 @@ impl Plane {
     pub fn place(&self, index: &[u64]) -> Result<Place, Error> {
         let in_block = self.blocks.as_ref().map(|blocks| blocks.block_type());
         check_index(&self.sizes, index)?;
-        let mut index = self.turned(index, &self.sizes);
+        let mut index = self.forwards_index(index);
         let in_block = in_block.map(|of| {
             let last = index.last().copied().unwrap_or(0);
             let value = last.checked_rem(of.values()).unwrap_or(0);
@@ -62,7 +62,7 @@ impl Plane {
         let inside = |part: &&super::Part| offset < part.map.physical_elements();
         for part in self.parts.iter().filter(inside) {
             if let Some(index) = part.map.inverse(offset)? {
-                return Ok(Some(self.turned(&part.outside(&index), &self.sizes)));
+                return Ok(Some(self.forwards_index(&part.outside(&index))));
             }
         }
         if offset < longest.map.physical_elements() { Ok(None) } else { longest.map.inverse(offset) }
@@ -87,7 +87,7 @@ impl Plane {
     /// Returns the offset of an index of the [maps](Self::map_sizes).
     pub(crate) fn offset_in_map(&self, index: &[u64]) -> Result<u64, Error> {
         check_index(self.map_sizes(), index)?;
-        let index = self.turned(index, &self.sizes);
+        let index = self.forwards_index(index);
         let held = self.parts.iter().find_map(|part| Some((part, part.inside(&index)?)));
         held.map_or_else(|| Err(self.why_without_map()), |(part, index)| part.map.offset(&index))
     }
@@ -101,11 +101,13 @@ impl Plane {
         (0..of.values()).filter(shares).collect()
     }
 
-    /// Counts the index of each axis that runs backwards from its other end.
-    pub(super) fn turned(&self, index: &[u64], sizes: &[u64]) -> Vec<u64> {
+    /// Counts an index from the lowest address on: from the other end of each axis that runs backwards. The
+    /// inverse is the same.
+    #[must_use]
+    pub fn forwards_index(&self, index: &[u64]) -> Vec<u64> {
         let mut index = index.to_vec();
         for &axis in &self.reversed {
-            if let (Some(i), Some(size)) = (index.get_mut(axis), sizes.get(axis)) {
+            if let (Some(i), Some(size)) = (index.get_mut(axis), self.sizes.get(axis)) {
                 *i = size.saturating_sub(1).saturating_sub(*i);
             }
         }

@@ -155,7 +155,7 @@ impl Plane {
             let index: Vec<u64> = index.iter().zip(&runs).map(inside).collect();
             first = first.filter(|first| *first < index).or(Some(index));
         }
-        Ok((differs, first.map(|index| self.turned(&index, &self.sizes))))
+        Ok((differs, first.map(|index| self.forwards_index(&index))))
     }
 
     /// Does the same for planes of which other axes run backwards. Both have strides, so they differ at the

@@ -189,7 +189,7 @@ impl Plane {
             let empty = tensor_layout::BufferTensorDesc::packed(part.map.data_type(), &sizes)?;
             return Ok(Layout::from(empty).planes.into_iter().next().unwrap_or_default());
         }
-        if let ([part], None) = (parts.as_slice(), &blocks) {
+        if let ([part @ Part { flip: 0, .. }], None) = (parts.as_slice(), &blocks) {
             let map = AnyLayout::Mapped(part.map.clone());
             return Ok(Layout::from(map).planes.into_iter().next().unwrap_or_default());
         }

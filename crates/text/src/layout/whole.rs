@@ -2,6 +2,7 @@
 
 use tensor_layout::plan::counted;
 use tensor_layout::strided::BlockTensorDesc;
+use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
 use super::{Layout, Plane, Role, Written};
@@ -90,6 +91,14 @@ impl Plane {
     #[must_use]
     pub fn any(&self) -> Option<&AnyLayout> {
         if let Written::One { layout, .. } = &self.written { Some(layout) } else { None }
+    }
+}
+
+impl Plane {
+    /// The shape of a value of XLA without elements, or without a size. `None` for a plane with elements.
+    #[must_use]
+    pub fn shape(&self) -> Option<&Shape> {
+        if let Written::Shape(shape) = &self.written { Some(shape) } else { None }
     }
 }
 

@@ -1,0 +1,319 @@
+//! Copies between layouts of any kind.
+//!
+//! The planes are copied one by one, and the parts of both sides are cut at their common indices: each copy
+//! moves the elements that a part of one side and a part of the other have in common. A view may begin inside
+//! a block of tokens, but then ends with it, so a run is also cut at the blocks of a side where its view
+//! would not exist.
+//!
+//! ```text
+//! from, blocks of 2 tokens    |7 7|2 2 3 3 4 4|9 9|          runs of 2, 6 and 2 tokens
+//! to, blocks of 4 tokens      |5 5 5 5|6 6 6 6 1|            runs of 8 and 2 tokens
+//! copies                       0-1 2-7         8-9           3 copies
+//! ```
+
+use std::sync::Arc;
+
+use tensor_layout::checked;
+use tensor_layout::plan::Code;
+use tensor_layout::relayout::{Padding, Relayout, Settings};
+use tensor_layout::upload::DeviceLimits;
+use tensor_layout::{DataType, Error, IndexMap};
+
+use crate::numbers::list;
+
+use super::parts::{Part, Run};
+use super::same::common;
+use super::{Layout, Plane, Role};
+
+/// The copies that together are the copy of one layout to another, as [`copies`] returns them.
+#[derive(Debug, Clone)]
+pub struct Copies {
+    list: Vec<PartCopy>,
+    /// The sizes of the source and of the destination, in bytes, and the offset of each plane in them.
+    bytes: [u64; 2],
+    planes: [Vec<u64>; 2],
+}
+
+/// One copy of [`Copies`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PartCopy {
+    /// The plan. Copies of equal form share one.
+    pub plan: Arc<Relayout>,
+    /// The bytes that are added to the offsets of the plan, on the source and on the destination.
+    pub at: [u64; 2],
+    /// The bits that the copy flips in every byte.
+    pub flip: u8,
+    /// The number of the plane.
+    pub plane: usize,
+}
+
+/// Returns the copies of one layout to another: one copy, unless a side has several planes or parts. The
+/// planes of a side are in one buffer, one after the other, as [`Layout::packed`] places them without a
+/// device.
+///
+/// # Errors
+///
+/// `not_expressible` for a tuple, for planes that differ in number or in the values that have one scale, and
+/// if an axis that runs backwards is cut into parts; `data_type_mismatch` for blocks of another type,
+/// `size_mismatch` for other sizes, `overlapping_destination` if a block of the destination is there twice,
+/// `not_a_view` for tiles that cannot be cut where the parts end, and the errors of [`Relayout::with`].
+///
+/// ```
+/// use tensor_layout::relayout::Settings;
+/// use tensor_layout_text::Layout;
+/// use tensor_layout_text::layout::copies;
+///
+/// // The 7 tokens of a sequence in blocks 3, 0 and 1, to one dense tensor.
+/// let cache: Layout = "kv:LBNHC:u8[L=1,B=[3,0,1]/4,T=7,H=1,N=3,C=2]".parse()?;
+/// let copies = copies(&cache, &"u8[1,7,1,2]:[14,2,2,1]".parse()?, &Settings::default())?;
+/// let (memory, mut sequence) = ((0..24).collect::<Vec<u8>>(), [0; 14]);
+/// copies.run(&memory, &mut sequence)?;
+/// assert_eq!(sequence, [18, 19, 20, 21, 22, 23, 0, 1, 2, 3, 4, 5, 6, 7]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn copies(from: &Layout, to: &Layout, settings: &Settings) -> Result<Copies, Error> {
+    let refused = |reason: String| Err(Error::not_expressible("copy", reason));
+    if let Some(tuple) = [from, to].into_iter().find(|side| side.is_tuple()) {
+        return refused(format!(
+            "{tuple} is a tuple, a table of pointers to the buffers of its elements, and each element is copied alone"
+        ));
+    }
+    let per = |side: &Layout| {
+        let scales = side.planes.iter().filter_map(|plane| match &plane.role {
+            Role::Scales { per } => Some(list(per)),
+            _ => None,
+        });
+        scales.collect::<Vec<_>>().join(" and ")
+    };
+    if per(from) != per(to) {
+        let named = |per: String| if per.is_empty() { "no scales".into() } else { format!("a scale per {per}") };
+        return refused(format!("one side has {} and the other {}", named(per(from)), named(per(to))));
+    }
+    let packed = [from.packed(&DeviceLimits::none())?, to.packed(&DeviceLimits::none())?];
+    let mut list = Vec::new();
+    for (number, (one, other)) in from.planes.iter().zip(&to.planes).enumerate() {
+        let at = packed.each_ref().map(|packed| packed.offsets.get(number).copied().unwrap_or(0));
+        plane_copies((one, other), (number, at), settings, &mut list)?;
+    }
+    let bytes = packed.each_ref().map(|packed| packed.len);
+    let bytes = match (from.planes.as_slice(), to.planes.as_slice()) {
+        ([one], [other]) => [one.size_in_bytes()?, other.size_in_bytes()?],
+        _ => bytes,
+    };
+    Ok(Copies { list, bytes, planes: packed.map(|packed| packed.offsets) })
+}
+
+fn plane_copies(
+    (from, to): (&Plane, &Plane),
+    (plane, at): (usize, [u64; 2]),
+    settings: &Settings,
+    list: &mut Vec<PartCopy>,
+) -> Result<(), Error> {
+    // A plan sees the bytes of blocks, and would take any two types of blocks of as many bytes.
+    let (types, blocks) = ([from.type_name(), to.type_name()], [from.blocks.is_some(), to.blocks.is_some()]);
+    let is_bytes = blocks[0] != blocks[1] && types.iter().any(|name| *name == DataType::U8.to_string());
+    if blocks.contains(&true) && types[0] != types[1] && !is_bytes {
+        let [expected, found] = types;
+        return Err(Error::data_type_mismatch(expected, found));
+    }
+    // An axis that both sides walk backwards is copied forwards.
+    let turned = |one: &Plane, other: &Plane| -> Vec<usize> {
+        one.reversed.iter().copied().filter(|axis| !other.reversed.contains(axis)).collect()
+    };
+    let reversed = [turned(from, to), turned(to, from)].concat();
+    let settings = Settings { reversed, ..settings.clone() };
+    if let ([one], [other]) = (from.parts.as_slice(), to.parts.as_slice()) {
+        let plan = Relayout::with(&one.map, &other.map, &settings)?;
+        list.push(PartCopy { plan: Arc::new(plan), at, flip: one.flip ^ other.flip, plane });
+        return Ok(());
+    }
+    for side in [from, to].into_iter().filter(|side| side.parts.is_empty()) {
+        return Err(side.why_without_map());
+    }
+    check_sizes(from.map_sizes(), to.map_sizes())?;
+    let is_cut = |axis: &usize| {
+        let parts = from.parts.iter().chain(&to.parts);
+        parts.filter_map(|part| part.indices.get(*axis)).any(|slice| *slice != tensor_layout::strided::Slice::ALL)
+    };
+    if let Some(axis) = settings.reversed.iter().find(|axis| is_cut(axis)) {
+        let reason = format!("axis {axis} runs backwards on one side, and is cut into parts");
+        return Err(Error::not_expressible("copy", reason));
+    }
+    refuse_repeated(to)?;
+    let mut shared = Shared { plans: Vec::new(), settings: Settings { padding: Padding::Keep, ..settings } };
+    for (one, runs, other) in common(&from.parts, &to.parts) {
+        for (source, destination) in pieces(one, other, runs)? {
+            let (plan, own) = shared.plan(source, destination)?;
+            let at = [at[0].saturating_add(own[0]), at[1].saturating_add(own[1])];
+            list.push(PartCopy { plan, at, flip: one.flip ^ other.flip, plane });
+        }
+    }
+    Ok(())
+}
+
+fn check_sizes(from: &[u64], to: &[u64]) -> Result<(), Error> {
+    if from.len() != to.len() {
+        let reason = format!("one side has {} axes and the other {}", from.len(), to.len());
+        return Err(Error::not_expressible("copy", reason));
+    }
+    match from.iter().zip(to).enumerate().find(|(_, (from, to))| from != to) {
+        Some((axis, (&from, &to))) => Err(Code::SizeMismatch.at(axis, to, from)),
+        None => Ok(()),
+    }
+}
+
+/// The plans that were made last: the runs of a block table have few forms.
+struct Shared {
+    plans: Vec<(IndexMap, IndexMap, Arc<Relayout>)>,
+    settings: Settings,
+}
+
+impl Shared {
+    const MOST: usize = 4;
+
+    /// Returns the plan of a copy between two maps, and the bytes that are added to its offsets.
+    fn plan(&mut self, source: IndexMap, destination: IndexMap) -> Result<(Arc<Relayout>, [u64; 2]), Error> {
+        let ((source, from), (destination, to)) = (moved(source)?, moved(destination)?);
+        let known = self.plans.iter().find(|(one, other, _)| *one == source && *other == destination);
+        if let Some((_, _, plan)) = known {
+            return Ok((plan.clone(), [from, to]));
+        }
+        let plan = Arc::new(Relayout::with(&source, &destination, &self.settings)?);
+        self.plans.truncate(Self::MOST);
+        self.plans.insert(0, (source, destination, plan.clone()));
+        Ok((plan, [from, to]))
+    }
+}
+
+/// Moves a map to the start of its buffer, if it begins at a whole byte. Returns the bytes that it was moved
+/// by.
+fn moved(map: IndexMap) -> Result<(IndexMap, u64), Error> {
+    let bits = checked::wide_product(map.base(), map.element_bits());
+    let Some(bytes) = bits.checked_div(8).filter(|_| bits.is_multiple_of(8)) else { return Ok((map, 0)) };
+    let map = map.with_base(0)?;
+    let elements = map.span_elements();
+    Ok((map.in_buffer_of(elements, true)?, checked::narrow(bytes, checked::BYTES)?))
+}
+
+/// Returns the maps of the common indices of two parts, cut where a view would not exist.
+fn pieces(from: &Part, to: &Part, runs: Vec<Run>) -> Result<Vec<(IndexMap, IndexMap)>, Error> {
+    let both = |runs: &[Run]| Ok::<_, Error>((from.map_of(runs)?, to.map_of(runs)?));
+    let error = match both(&runs) {
+        Ok(pair) => return Ok(vec![pair]),
+        Err(error) => error,
+    };
+    let Some(axis) = error.axis().filter(|&axis| runs.get(axis).is_some_and(|run| run.step == 1)) else {
+        return Err(error);
+    };
+    let (mut pairs, mut at) = (Vec::new(), runs.get(axis).map_or(0, |run| run.start));
+    let end = runs.get(axis).map_or(0, |run| run.start.saturating_add(run.count));
+    while at < end {
+        // The ends of the blocks of either side after `at`, from the one that is furthest away.
+        let blocks = [from, to].into_iter().flat_map(|part| {
+            let start = part.indices.get(axis).map_or(0, |slice| slice.start);
+            let components = part.map.components().iter().filter(|component| component.dims().contains(&axis));
+            let divisors = components.flat_map(|component| component.chain.digits()).map(|digit| digit.divisor.get());
+            divisors.filter_map(move |block| {
+                let number = at.saturating_sub(start).checked_div(block)?.saturating_add(1);
+                Some(start.saturating_add(number.saturating_mul(block)))
+            })
+        });
+        let mut ends: Vec<u64> = blocks.filter(|&block| block < end).chain([end]).collect();
+        ends.sort_unstable();
+        let cut = |end: u64| {
+            let mut runs = runs.clone();
+            runs.get_mut(axis).into_iter().for_each(|run| (run.start, run.count) = (at, end.saturating_sub(at)));
+            runs
+        };
+        let found = ends.iter().rev().find_map(|&end| Some((end, both(&cut(end)).ok()?)));
+        let (next, pair) = found.ok_or_else(|| error.clone())?;
+        pairs.push(pair);
+        at = next;
+    }
+    Ok(pairs)
+}
+
+/// Refuses parts of a destination that share an element. Parts that do are neighbours in the order of their
+/// first offsets, because a part of a block table is a range of blocks.
+fn refuse_repeated(plane: &Plane) -> Result<(), Error> {
+    let first = |part: &Part| part.map.offset(&vec![0; part.map.sizes().len()]);
+    let stored = plane.parts.iter().filter(|part| plane.parts.len() > 1 && part.map.element_count() > 0);
+    let mut starts = stored.map(|part| Ok((first(part)?, part))).collect::<Result<Vec<_>, Error>>()?;
+    starts.sort_by_key(|start| start.0);
+    for (&(_, before), &(offset, part)) in starts.iter().zip(starts.iter().skip(1)) {
+        if offset < before.map.physical_elements()
+            && let Some(found) = before.map.inverse(offset)?
+        {
+            let own = part.outside(&vec![0; found.len()]);
+            return Err(Error::overlapping_destination(&before.outside(&found), &own, offset));
+        }
+    }
+    Ok(())
+}
+
+impl Copies {
+    /// The copies, in the order of the planes and of the indices.
+    #[must_use]
+    pub fn list(&self) -> &[PartCopy] {
+        &self.list
+    }
+
+    /// The one copy of layouts of one part, whose offsets are those of the plan.
+    #[must_use]
+    pub fn only(&self) -> Option<&Relayout> {
+        match self.list.as_slice() {
+            [PartCopy { plan, at: [0, 0], flip: 0, .. }] => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// The size of the source, in bytes.
+    #[must_use]
+    pub fn source_size_in_bytes(&self) -> u64 {
+        self.bytes[0]
+    }
+
+    /// The size of the destination, in bytes.
+    #[must_use]
+    pub fn destination_size_in_bytes(&self) -> u64 {
+        self.bytes[1]
+    }
+
+    /// The byte of the source and of the destination at which each plane begins.
+    #[must_use]
+    pub fn planes(&self) -> [&[u64]; 2] {
+        [&self.planes[0], &self.planes[1]]
+    }
+
+    /// Runs every copy. Bytes that hold no element are kept.
+    ///
+    /// # Errors
+    ///
+    /// `buffer_too_short` for a source or a destination that is too short.
+    pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        let ends = [("source", self.bytes[0], source.len()), ("destination", self.bytes[1], destination.len())];
+        for (what, needed, found) in ends {
+            if checked::count(found) < needed {
+                return Err(Error::buffer_too_short(what, needed, checked::count(found)));
+            }
+        }
+        for PartCopy { plan, at, flip, .. } in &self.list {
+            let [from, to] = at.map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+            let length = usize::try_from(plan.destination_size_in_bytes()).unwrap_or(usize::MAX);
+            let end = to.saturating_add(length).min(destination.len());
+            let own = destination.get_mut(to..end).unwrap_or_default();
+            // What the copy does not write is flipped twice, and stays.
+            flip_bits(own, *flip);
+            plan.run(source.get(from..).unwrap_or_default(), &mut *own)?;
+            flip_bits(own, *flip);
+        }
+        Ok(())
+    }
+}
+
+fn flip_bits(bytes: &mut [u8], flip: u8) {
+    if flip != 0 {
+        bytes.iter_mut().for_each(|byte| *byte ^= flip);
+    }
+}
