@@ -1,13 +1,16 @@
 //! Conversions from descriptors and tiled shapes to the index map.
 
 use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, PHYSICAL, wide_product};
+use crate::checked::{self, Exact, PHYSICAL, wide_product};
+use crate::element::BlockField;
 use crate::error::Error;
-use crate::map::{IndexMap, TileEntries, ToIndexMap};
-use crate::strided::{BlockTensorDesc, BufferTensorDesc};
+use crate::map::{IndexMap, Mode, TileEntries, ToIndexMap};
+use crate::strided::{BlockTensorDesc, BufferTensorDesc, Owns};
 use crate::tiled::{ArrayShape, Tile, TileSize};
 
 impl ToIndexMap for BufferTensorDesc {
@@ -44,6 +47,56 @@ impl ToIndexMap for BlockTensorDesc {
 
     fn as_blocks(&self) -> Option<&BlockTensorDesc> {
         Some(self)
+    }
+}
+
+impl BlockTensorDesc {
+    /// Returns where the numbers of a field are: a layout of as many numbers as the field has on each axis,
+    /// in the buffer of the whole tensor. The other bytes of the blocks are not its own.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` if blocks or rows are no whole numbers of the field apart, and `overflow`.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::copy, strided::BlockTensorDesc, BufferTensorDesc};
+    ///
+    /// // The scales of q8_0, each in front of 32 values.
+    /// let weights: BlockTensorDesc = "q8_0[2,64]".parse()?;
+    /// let [values, scales] = weights.block_type().fields() else { panic!("two fields") };
+    /// assert_eq!((weights.field(values)?.sizes(), weights.field(values)?.offset(&[1, 32])?), (&[2, 64][..], 104));
+    /// let planes: BufferTensorDesc = "f16[2,2]:[2,1]".parse()?;
+    /// let (blocks, mut plane) = ((0..136).collect::<Vec<u8>>(), [0; 8]);
+    /// copy(&weights.field(scales)?, &planes, &blocks, &mut plane)?;
+    /// assert_eq!(plane, [0, 1, 34, 35, 68, 69, 102, 103]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn field(&self, field: &BlockField) -> Result<IndexMap, Error> {
+        let bits = u64::from(field.data_type.bits());
+        let entries = |bits_apart: u64| match bits_apart.is_multiple_of(bits) {
+            true => Ok(bits_apart.divided_by(bits)),
+            false => {
+                let reason = format!("{self} has steps of {bits_apart} bits, which are no whole {}", field.data_type);
+                Err(Error::not_expressible("field of a tensor of blocks", reason))
+            }
+        };
+        let in_entries = |bytes: u64| entries(checked::mul(bytes, 8, PHYSICAL)?);
+        let bytes = self.bytes();
+        let axes = bytes.sizes().iter().zip(bytes.strides()).take(self.sizes().len());
+        let axis = |(&size, &stride): (&u64, &u64)| Ok(vec![Mode::new(size, in_entries(stride)?)]);
+        let mut dimensions = axes.map(axis).collect::<Result<Vec<_>, Error>>()?;
+        let (first, digits) = field.digits(self.block_type().values().divided_by(field.per));
+        if let Some(last) = dimensions.last_mut() {
+            for (count, stride) in digits {
+                last.push(Mode::new(count, entries(stride)?));
+            }
+        }
+        let map = IndexMap::from_digits(field.data_type, field.data_type.bits(), &dimensions)?;
+        if map.element_count() == 0 {
+            return Ok(map);
+        }
+        let map = map.with_base(checked::add(in_entries(bytes.base_offset())?, entries(first)?, PHYSICAL)?)?;
+        Ok(map.ending_at(in_entries(bytes.span_elements())?).with_owned(Owns::Elements))
     }
 }
 

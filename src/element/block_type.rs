@@ -1,12 +1,14 @@
 //! `BlockType`: the types of ggml that store some values and their scales together, in a block of bytes.
 //!
-//! A row of the table has the name, ggml's number, the values and the bytes of a block, and where the bits
-//! of a value are. Value `k` of a block has one or two *fields*: `width` bits from bit `first` on, moved by
-//! the digits of `k`. The field `4 bits from 16: (16,4) (1,8)` of q4_0 is bit `16 + (k / 16) * 4 + (k % 16)
-//! * 8`: the values `k` and `k + 16` share byte `2 + k % 16`.
+//! A row of the table has the name, ggml's number, the values and the bytes of a block, and its *fields*: the
+//! values, their upper bits, the scales and the minima. An entry of a field is a number of one type, for
+//! `per` values of the block. Entry `k` begins at bit `from`, moved by the digits of `k`. The field `values
+//! U4 from 16: (16, 4), (1, 8)` of q4_0 has value `k` at bit `16 + (k / 16) * 4 + (k % 16) * 8`: the values
+//! `k` and `k + 16` share byte `2 + k % 16`.
 //!
-//! A type without fields has values that no bits hold alone: indices into tables that the library does not
-//! know (iq1, iq2, iq3), or five values in a byte (tq1_0).
+//! Bits that are no field belong to values that no bits hold alone, indices into tables that the library does
+//! not know (iq1, iq2, iq3) or five values in a byte (tq1_0), or to 6-bit scales of which bytes have pieces
+//! (q3_K, q4_K, q5_K, iq4_xs).
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -14,15 +16,81 @@ use core::fmt;
 use core::ops::Range;
 use core::str::FromStr;
 
+use super::DataType;
 use crate::error::Error;
 use crate::exact::Exact;
 
-/// Bits of value `k` of a block, as the head of this file explains them.
-struct BitField {
-    width: u64,
+/// What a field of a block holds.
+///
+/// ```
+/// use tensor_layout::element::{BlockType, FieldRole};
+///
+/// let roles: Vec<FieldRole> = BlockType::Q51.fields().iter().map(|field| field.role).collect();
+/// assert_eq!(roles, [FieldRole::Values, FieldRole::UpperBits, FieldRole::Scales, FieldRole::Minima]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldRole {
+    /// The values, or their lower bits if there is a field of upper bits.
+    Values,
+    /// The upper bits of the values.
+    UpperBits,
+    /// The numbers by which the values are multiplied.
+    Scales,
+    /// The numbers that are added to, or subtracted from, the scaled values.
+    Minima,
+}
+
+/// A field of a block: numbers of one type, and where they are.
+///
+/// ```
+/// use tensor_layout::{DataType, element::BlockType};
+///
+/// let [values, scales] = BlockType::Nvfp4.fields() else { panic!("two fields") };
+/// assert_eq!((values.data_type, scales.data_type, scales.per), (DataType::F4E2M1FN, DataType::F8E4M3FN, 16));
+/// // Value 17 is the low half of byte 13, and its scale is byte 1.
+/// assert_eq!((values.bits(17), scales.bits(17 / scales.per)), (104..108, 8..16));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct BlockField {
+    /// What the field holds.
+    pub role: FieldRole,
+    /// The type of an entry.
+    pub data_type: DataType,
+    /// The number of values that share an entry: 1 for the values.
+    pub per: u64,
+    /// The bits of an entry that differ from those of the signed integer that is meant: `8` for q4_0, whose
+    /// values are stored with 8 added. 0 for every other field.
+    pub flip: u8,
     first: u64,
-    /// The digits of `k`, the largest divisor first, each with its stride in bits.
+    /// The digits of the number of an entry, the largest divisor first, each with its stride in bits.
     digits: &'static [(u64, u64)],
+}
+
+impl BlockField {
+    /// The bits of an entry in its block, counted from bit 0 of byte 0, low bits first.
+    #[must_use]
+    pub fn bits(&self, entry: u64) -> Range<u64> {
+        let (mut first, mut rest) = (self.first, entry);
+        for &(divisor, stride) in self.digits {
+            first = first.plus(rest.divided_by(divisor).times(stride));
+            rest = rest.modulo(divisor);
+        }
+        first..first.plus(self.data_type.bits().into())
+    }
+
+    /// The first bit of entry 0, and the digits of an entry: the number of values of each digit and its
+    /// stride in bits, the slowest first.
+    pub(crate) fn digits(&self, entries: u64) -> (u64, impl Iterator<Item = (u64, u64)> + '_) {
+        let mut above = entries;
+        let digits = self.digits.iter().map(move |&(divisor, stride)| {
+            let count = above.divided_by(divisor);
+            above = divisor;
+            (count, stride)
+        });
+        (self.first, digits)
+    }
 }
 
 struct Row {
@@ -30,12 +98,13 @@ struct Row {
     number: u32,
     values: u64,
     bytes: u64,
-    fields: &'static [BitField],
+    fields: &'static [BlockField],
 }
 
 macro_rules! block_types {
     ($($name:literal $variant:ident $number:literal $values:literal $bytes:literal
-        $([$width:literal bits from $first:literal: $($digit:expr),*])*;)*) => {
+        $([$role:ident $type:ident $(per $per:literal)? $(flip $flip:literal)?
+            from $first:literal $(: $($digit:expr),*)?])*;)*) => {
         /// A type of ggml whose values are stored in blocks: some values of the innermost axis with their
         /// scales.
         ///
@@ -64,7 +133,10 @@ macro_rules! block_types {
                 match self {
                     $(BlockType::$variant => Row {
                         name: $name, number: $number, values: $values, bytes: $bytes,
-                        fields: &[$(BitField { width: $width, first: $first, digits: &[$($digit),*] }),*],
+                        fields: &[$(BlockField {
+                            role: FieldRole::$role, data_type: DataType::$type, per: 1 $(* $per)?, flip: 0 $(| $flip)?,
+                            first: $first, digits: &[$($($digit),*)?],
+                        }),*],
                     },)*
                 }
             }
@@ -73,33 +145,41 @@ macro_rules! block_types {
 }
 
 block_types! {
-    "q4_0" Q40 2 32 18 [4 bits from 16: (16, 4), (1, 8)];
-    "q4_1" Q41 3 32 20 [4 bits from 32: (16, 4), (1, 8)];
-    "q5_0" Q50 6 32 22 [4 bits from 48: (16, 4), (1, 8)] [1 bits from 16: (1, 1)];
-    "q5_1" Q51 7 32 24 [4 bits from 64: (16, 4), (1, 8)] [1 bits from 32: (1, 1)];
-    "q8_0" Q80 8 32 34 [8 bits from 16: (1, 8)];
-    "q8_1" Q81 9 32 36 [8 bits from 32: (1, 8)];
-    "q2_K" Q2K 10 256 84 [2 bits from 128: (128, 256), (32, 2), (1, 8)];
-    "q3_K" Q3K 11 256 110 [2 bits from 256: (128, 256), (32, 2), (1, 8)] [1 bits from 0: (32, 1), (1, 8)];
-    "q4_K" Q4K 12 256 144 [4 bits from 128: (64, 256), (32, 4), (1, 8)];
-    "q5_K" Q5K 13 256 176 [4 bits from 384: (64, 256), (32, 4), (1, 8)] [1 bits from 128: (32, 1), (1, 8)];
-    "q6_K" Q6K 14 256 210 [4 bits from 0: (128, 512), (64, 4), (1, 8)] [2 bits from 1024: (128, 256), (32, 2), (1, 8)];
-    "q8_K" Q8K 15 256 292 [8 bits from 32: (1, 8)];
-    "iq2_xxs" Iq2Xxs 16 256 66;
-    "iq2_xs" Iq2Xs 17 256 74;
-    "iq3_xxs" Iq3Xxs 18 256 98;
-    "iq1_s" Iq1S 19 256 50;
-    "iq4_nl" Iq4Nl 20 32 18 [4 bits from 16: (16, 4), (1, 8)];
-    "iq3_s" Iq3S 21 256 110;
-    "iq2_s" Iq2S 22 256 82;
-    "iq4_xs" Iq4Xs 23 256 136 [4 bits from 64: (32, 128), (16, 4), (1, 8)];
+    "q4_0" Q40 2 32 18 [Values U4 flip 8 from 16: (16, 4), (1, 8)] [Scales F16 per 32 from 0];
+    "q4_1" Q41 3 32 20 [Values U4 from 32: (16, 4), (1, 8)] [Scales F16 per 32 from 0] [Minima F16 per 32 from 16];
+    "q5_0" Q50 6 32 22 [Values U4 from 48: (16, 4), (1, 8)] [UpperBits U1 from 16: (1, 1)] [Scales F16 per 32 from 0];
+    "q5_1" Q51 7 32 24 [Values U4 from 64: (16, 4), (1, 8)] [UpperBits U1 from 32: (1, 1)]
+        [Scales F16 per 32 from 0] [Minima F16 per 32 from 16];
+    "q8_0" Q80 8 32 34 [Values S8 from 16: (1, 8)] [Scales F16 per 32 from 0];
+    "q8_1" Q81 9 32 36 [Values S8 from 32: (1, 8)] [Scales F16 per 32 from 0];
+    "q2_K" Q2K 10 256 84 [Values U2 from 128: (128, 256), (32, 2), (1, 8)]
+        [Scales U4 per 16 from 0: (1, 8)] [Minima U4 per 16 from 4: (1, 8)]
+        [Scales F16 per 256 from 640] [Minima F16 per 256 from 656];
+    "q3_K" Q3K 11 256 110 [Values U2 from 256: (128, 256), (32, 2), (1, 8)] [UpperBits U1 from 0: (32, 1), (1, 8)]
+        [Scales F16 per 256 from 864];
+    "q4_K" Q4K 12 256 144 [Values U4 from 128: (64, 256), (32, 4), (1, 8)]
+        [Scales F16 per 256 from 0] [Minima F16 per 256 from 16];
+    "q5_K" Q5K 13 256 176 [Values U4 from 384: (64, 256), (32, 4), (1, 8)] [UpperBits U1 from 128: (32, 1), (1, 8)]
+        [Scales F16 per 256 from 0] [Minima F16 per 256 from 16];
+    "q6_K" Q6K 14 256 210 [Values U4 from 0: (128, 512), (64, 4), (1, 8)]
+        [UpperBits U2 from 1024: (128, 256), (32, 2), (1, 8)]
+        [Scales S8 per 16 from 1536: (1, 8)] [Scales F16 per 256 from 1664];
+    "q8_K" Q8K 15 256 292 [Values S8 from 32: (1, 8)] [Scales F32 per 256 from 0];
+    "iq2_xxs" Iq2Xxs 16 256 66 [Scales F16 per 256 from 0];
+    "iq2_xs" Iq2Xs 17 256 74 [Scales U4 per 16 from 528: (1, 4)] [Scales F16 per 256 from 0];
+    "iq3_xxs" Iq3Xxs 18 256 98 [Scales F16 per 256 from 0];
+    "iq1_s" Iq1S 19 256 50 [Scales F16 per 256 from 0];
+    "iq4_nl" Iq4Nl 20 32 18 [Values U4 from 16: (16, 4), (1, 8)] [Scales F16 per 32 from 0];
+    "iq3_s" Iq3S 21 256 110 [Scales U4 per 32 from 848: (1, 4)] [Scales F16 per 256 from 0];
+    "iq2_s" Iq2S 22 256 82 [Scales U4 per 16 from 592: (1, 4)] [Scales F16 per 256 from 0];
+    "iq4_xs" Iq4Xs 23 256 136 [Values U4 from 64: (32, 128), (16, 4), (1, 8)] [Scales F16 per 256 from 0];
     "iq1_m" Iq1M 29 256 56;
-    "tq1_0" Tq10 34 256 54;
-    "tq2_0" Tq20 35 256 66 [2 bits from 0: (128, 256), (32, 2), (1, 8)];
-    "mxfp4" Mxfp4 39 32 17 [4 bits from 8: (16, 4), (1, 8)];
-    "nvfp4" Nvfp4 40 64 36 [4 bits from 32: (16, 64), (8, 4), (1, 8)];
-    "q1_0" Q10 41 128 18 [1 bits from 16: (1, 1)];
-    "q2_0" Q20 42 64 18 [2 bits from 16: (1, 2)];
+    "tq1_0" Tq10 34 256 54 [Scales F16 per 256 from 416];
+    "tq2_0" Tq20 35 256 66 [Values U2 from 0: (128, 256), (32, 2), (1, 8)] [Scales F16 per 256 from 512];
+    "mxfp4" Mxfp4 39 32 17 [Values F4E2M1FN from 8: (16, 4), (1, 8)] [Scales F8E8M0FNU per 32 from 0];
+    "nvfp4" Nvfp4 40 64 36 [Values F4E2M1FN from 32: (16, 64), (8, 4), (1, 8)] [Scales F8E4M3FN per 16 from 0: (1, 8)];
+    "q1_0" Q10 41 128 18 [Values U1 from 16: (1, 1)] [Scales F16 per 128 from 0];
+    "q2_0" Q20 42 64 18 [Values U2 from 16: (1, 2)] [Scales F16 per 64 from 0];
 }
 
 impl BlockType {
@@ -138,15 +218,16 @@ impl BlockType {
     #[must_use]
     pub fn value_bits(self, k: u64) -> Vec<Range<u64>> {
         let row = self.row();
-        let range = |field: &BitField| {
-            let (mut first, mut rest) = (field.first, k);
-            for &(divisor, stride) in field.digits {
-                first = first.plus(rest.divided_by(divisor).times(stride));
-                rest = rest.modulo(divisor);
-            }
-            first..first.plus(field.width)
-        };
-        row.fields.iter().filter(|_| k < row.values).map(range).collect()
+        let holds =
+            |field: &&BlockField| k < row.values && [FieldRole::Values, FieldRole::UpperBits].contains(&field.role);
+        row.fields.iter().filter(holds).map(|field| field.bits(k)).collect()
+    }
+
+    /// The fields of a block: the values and their upper bits, then the scales and minima, those for the
+    /// fewest values first.
+    #[must_use]
+    pub const fn fields(self) -> &'static [BlockField] {
+        self.row().fields
     }
 }
 

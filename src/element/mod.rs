@@ -14,7 +14,7 @@ mod bits;
 mod block_type;
 mod data_type;
 
-pub use block_type::BlockType;
+pub use block_type::{BlockField, BlockType, FieldRole};
 pub(crate) use data_type::bits_in_words;
 pub use data_type::{DataType, ElementKind, Naming};
 

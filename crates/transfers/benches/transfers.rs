@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tensor_layout::{BufferTensorDesc, DataType, Relayout};
+use tensor_layout_text::kv::{KvCache, copies};
 use tensor_layout_transfers::{Executor, Shards, Transfers, reshard};
 
 fn least(times: usize, mut run: impl FnMut()) -> f64 {
@@ -16,7 +17,32 @@ fn least(times: usize, mut run: impl FnMut()) -> f64 {
     (0..times).map(time).fold(f64::INFINITY, f64::min)
 }
 
+/// Two requests with tables of 1,000 blocks in different orders: from the numbers of the blocks to a list.
+fn block_tables() {
+    let (layers, heads, tokens) = (("L", 32), ("H", 8), ("N", 16));
+    let table = |factor: u64| (0..1000).map(|block| block * factor % 1009).collect::<Vec<u64>>();
+    let (source, destination) = (table(7), table(11));
+    let from = KvCache::new("LBNHC", DataType::BF16, &[layers, heads, tokens, ("C", 256)]).unwrap();
+    let to = KvCache::new("BHL2ND", DataType::BF16, &[layers, heads, tokens, ("D", 128)]).unwrap();
+    for executor in [Executor::any(), Executor::with_loops(1)] {
+        let mut count = 0;
+        let seconds = least(50, || {
+            let from = from.clone().with_blocks(&source, 1024).unwrap();
+            let to = to.clone().with_blocks(&destination, 1024).unwrap();
+            let copies = copies(&from, &to).unwrap();
+            let lists = copies.iter().map(|copy| Transfers::repeated(&copy.plan, &copy.places, &executor).unwrap());
+            count = black_box(lists.map(|list| list.count()).sum::<u64>());
+        });
+        println!(
+            "two tables of 1,000 blocks, {:?} loops: {count} transfers in {:.2} ms",
+            executor.loops,
+            seconds * 1e3
+        );
+    }
+}
+
 fn main() {
+    block_tables();
     // [layers, blocks, heads, tokens, content] over 8 ranks by heads, and over 4 with tokens and heads
     // exchanged.
     let cache = Shards::of(&[32, 4096, 8, 16, 256]).unwrap();

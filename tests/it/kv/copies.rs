@@ -106,20 +106,20 @@ fn block_tables_are_gathered_and_scattered() {
     let dense = BufferTensorDesc::packed(tensor_layout::DataType::U16, &[LAYERS as u64, tokens as u64, 3, 10]).unwrap();
     let whole = [Part::whole(dense.to_index_map().unwrap())];
     let sequence: Vec<u16> = gathered(&table, 16).iter().copied().collect();
-    assert_eq!(copied(from.parts(), &pool, &whole, sequence.len()), sequence);
+    assert_eq!(copied(&from.parts(), &pool, &whole, sequence.len()), sequence);
     // From there to blocks of another order and size, of which only the chosen places are written.
     for (order, content) in [("BHL2ND", "D=5"), ("LBHNC", "C=10,kernel=8")] {
         let to = cache(&text(order, &other, 4, 32, content));
-        let written = copied(&whole, &sequence, to.parts(), 7680);
-        let direct = copied(from.parts(), &pool, to.parts(), 7680);
+        let written = copied(&whole, &sequence, &to.parts(), 7680);
+        let direct = copied(&from.parts(), &pool, &to.parts(), 7680);
         assert_eq!(written, direct, "in two steps and in one");
         assert_eq!(written.iter().filter(|&&element| element != u16::MAX).count(), sequence.len());
-        assert_eq!(copied(to.parts(), &written, &whole, sequence.len()), sequence, "and back");
+        assert_eq!(copied(&to.parts(), &written, &whole, sequence.len()), sequence, "and back");
     }
     let (short, long) =
         (cache("kv:LBNHC:u16[L=1,B=[1,0]/4,H=1,N=2,C=2]"), cache("kv:LBNHC:u16[L=1,B=[1,0,3]/4,H=1,N=2,C=2]"));
     assert!(
-        pairs(short.parts(), long.parts()).unwrap_err().to_string().contains("2 indices on axis 1 and the other 3")
+        pairs(&short.parts(), &long.parts()).unwrap_err().to_string().contains("2 indices on axis 1 and the other 3")
     );
 }
 

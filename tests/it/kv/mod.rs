@@ -1,5 +1,6 @@
 //! KV caches by name: what engines recorded, copies between their orders, block tables.
 
+mod built;
 mod copies;
 mod recognised;
 mod recorded;

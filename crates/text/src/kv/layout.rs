@@ -9,40 +9,46 @@ use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::strided::Slice;
 
-use crate::layout::Part;
 use crate::numbers::joined;
+
+use super::KvCache;
 
 pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::not_expressible("KV cache", reason.into())
 }
 
-/// What the text says of one axis, or of pages.
-pub(super) struct Field<'t> {
-    pub(super) name: &'t str,
-    pub(super) column: usize,
-    size: u64,
+/// What is said of one axis, or of pages.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) size: u64,
     /// The indices that belong to the cache.
-    part: Option<(u64, u64)>,
+    pub(super) part: Option<(u64, u64)>,
     /// The blocks that belong to the cache, in the order of the sequence.
-    table: Vec<u64>,
+    pub(super) table: Vec<u64>,
     /// The distance of neighbouring indices, in bytes.
-    bytes: Option<u64>,
+    pub(super) bytes: Option<u64>,
 }
 
 /// The names of fields, in the order in which they are written.
 const FIELDS: [&str; 10] = ["L", "B", "T", "H", "N", "C", "D", "2", "page", "kernel"];
 
-impl<'t> Field<'t> {
-    pub(super) fn read(cursor: &mut Cursor<'t>) -> Result<Field<'t>, Error> {
+impl Field {
+    pub(super) fn new(name: &str, size: u64) -> Result<Field, Error> {
+        let name = FIELDS.into_iter().find(|known| *known == name);
+        let name = name.ok_or_else(|| refused("its sizes are L, B, T, H, N, C, D, 2, page and kernel"))?;
+        Ok(Field { name, size, part: None, table: Vec::new(), bytes: None })
+    }
+
+    /// Reads a field, and returns its column as well.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<(usize, Field), Error> {
         let column = cursor.position();
-        let name = cursor.word();
-        if !FIELDS.contains(&name) {
-            return Err(cursor.error_at(column, "a size such as L=32: L, B, T, H, N, C, D, 2, page or kernel"));
-        }
+        let field = Field::new(cursor.word(), 0);
+        let sentence = "a size such as L=32: L, B, T, H, N, C, D, 2, page or kernel";
+        let mut field = field.map_err(|_| cursor.error_at(column, sentence))?;
         cursor.expect("=", "`=` and a number")?;
-        let mut field = Field { name, column, size: 0, part: None, table: Vec::new(), bytes: None };
         let of_whole = "`/` and the size of the whole axis";
-        if name == "B" && cursor.eat("[") {
+        if field.name == "B" && cursor.eat("[") {
             let at = cursor.position();
             field.table = cursor.list("]", |cursor| cursor.number("the number of a block"))?;
             if field.table.is_empty() {
@@ -58,14 +64,14 @@ impl<'t> Field<'t> {
                 field.size = cursor.number("the size of the whole axis")?;
             }
         }
-        if ["L", "B"].contains(&name) && cursor.eat("@") {
+        if ["L", "B"].contains(&field.name) && cursor.eat("@") {
             field.bytes = Some(cursor.number("the distance in bytes")?);
         }
-        Ok(field)
+        Ok((column, field))
     }
 }
 
-impl fmt::Display for Field<'_> {
+impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}=", self.name)?;
         if let Some((start, end)) = self.part {
@@ -78,33 +84,50 @@ impl fmt::Display for Field<'_> {
     }
 }
 
-pub(super) struct Written<'t> {
+/// What is said of a cache. Everything else follows from it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Written {
     pub(super) data_type: DataType,
-    pub(super) name: &'t str,
-    pub(super) letters: &'t str,
+    pub(super) name: String,
+    pub(super) letters: String,
     /// Each layer begins at a multiple of this number of bytes.
     pub(super) layers: u64,
-    pub(super) fields: Vec<Field<'t>>,
+    pub(super) fields: Vec<Field>,
 }
 
-impl Written<'_> {
-    fn field(&self, name: &str) -> Option<&Field<'_>> {
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<String> = self.fields.iter().map(Field::to_string).collect();
+        write!(f, "kv:{}:{}[{}]", self.name, self.data_type, sizes.join(","))
+    }
+}
+
+impl Written {
+    pub(super) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    fn axis(&self, letter: char) -> Option<&Field<'_>> {
+    fn axis(&self, letter: char) -> Option<&Field> {
         self.fields.iter().find(|field| field.name.chars().eq([letter]))
     }
 
-    fn size(&self, name: &str) -> Option<u64> {
+    pub(super) fn size(&self, name: &str) -> Option<u64> {
         self.field(name).map(|field| field.size)
     }
 
-    pub(super) fn cache(self) -> Result<(String, String, Vec<Part>), Error> {
+    /// Returns the cache with this field in place of one of the same name.
+    pub(super) fn with(mut self, field: Field) -> Result<KvCache, Error> {
+        self.fields.retain(|other| other.name != field.name);
+        self.fields.push(field);
+        self.cache()
+    }
+
+    pub(super) fn cache(mut self) -> Result<KvCache, Error> {
+        self.fields.sort_by_key(|field| FIELDS.iter().position(|name| *name == field.name));
         let digits = self.digits()?;
         let (strides, elements) = self.strides(&digits)?;
         let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
-        let (tokens, is_content) = (self.field("T"), has('C') || has('2'));
+        let (tokens, is_content) = (self.size("T"), has('C') || has('2'));
         let logical = |letter: char| match letter {
             'B' | 'N' if tokens.is_some() => 'T',
             '2' | 'C' | 'D' => {
@@ -135,50 +158,23 @@ impl Written<'_> {
         };
         let mut ranges = axes.chars().map(range).collect::<Result<Vec<_>, _>>()?;
         let is_whole = ranges.iter().all(|range| *range == Slice::ALL);
-        let place = axes.find(['B', 'T']).unwrap_or(0);
-        if let (Some(tokens), Some(range)) = (tokens, ranges.get_mut(place))
+        let place = axes.find(['B', 'T']);
+        if let (Some(tokens), Some(range)) = (tokens, place.and_then(|place| ranges.get_mut(place)))
             && *range == Slice::ALL
         {
-            *range = (0..tokens.size).into();
+            *range = (0..tokens).into();
         }
-        let table = self.field("B").map(|field| field.table.as_slice()).unwrap_or_default();
-        let all = vec![Slice::ALL; axes.len()];
-        let mut parts = Vec::new();
-        if table.is_empty() {
-            let map = whole.slice(&ranges)?;
-            // The places after the last token of the last block are the cache's own.
-            let map = if is_whole { map.with_owned(whole.owns()) } else { map };
-            parts.push(Part { indices: all.clone(), map, flip: 0 });
-        }
-        // Each run of neighbouring blocks of a table is a part.
+        let block = digits.iter().zip(&strides).find(|(digit, _)| digit.0 == 'B').map_or(0, |(_, &stride)| stride);
         let tokens_of_block = tokens.and(self.size("N")).unwrap_or(1);
-        let (mut done, end) = (0, tokens.map_or(u64::MAX, |tokens| tokens.size));
-        for run in table.chunk_by(|&block, &next| block.checked_add(1) == Some(next)) {
-            let first = checked::mul(run.first().copied().unwrap_or(0), tokens_of_block, ELEMENTS)?;
-            let count = checked::mul(checked::count(run.len()), tokens_of_block, ELEMENTS)?;
-            let next = checked::add(done, count, ELEMENTS)?.min(end);
-            let last = checked::add(first, next.saturating_sub(done), ELEMENTS)?;
-            let mut slices = all.clone();
-            if let (Some(slice), Some(range)) = (slices.get_mut(place), ranges.get_mut(place)) {
-                (*slice, *range) = ((done..next).into(), (first..last).into());
-            }
-            if next > done {
-                parts.push(Part { indices: slices, map: whole.slice(&ranges)?, flip: 0 });
-            }
-            done = next;
-        }
-        if let Some(tokens) = tokens.filter(|tokens| !table.is_empty() && tokens.size > done) {
-            return Err(refused(format!("the blocks of the table have {done} tokens, and T is {}", tokens.size)));
-        }
-        let sizes: Vec<String> = FIELDS.iter().filter_map(|name| Some(self.field(name)?.to_string())).collect();
-        let text = format!("kv:{}:{}[{}]", self.name, self.data_type, sizes.join(","));
-        Ok((text, axes, parts))
+        let cache = KvCache { written: self, axes, whole, ranges, is_whole, place, block, tokens_of_block };
+        cache.check()?;
+        Ok(cache)
     }
 
     /// Returns the digits of an offset in memory order, the slowest first: the letter of the axis, and the
     /// number of values of the digit.
     fn digits(&self) -> Result<Vec<(char, u64)>, Error> {
-        let order = self.letters;
+        let order = self.letters.as_str();
         let (mut axes, mut blocks, mut rest) = (Vec::new(), Vec::new(), order);
         while let Some(axis) = rest.chars().next() {
             let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -251,7 +247,7 @@ impl Written<'_> {
         let innermost = digits.iter().rposition(|digit| outer(digit.0));
         let between = digits.iter().take(innermost.unwrap_or(0)).find(|digit| !outer(digit.0) && digit.1 > 1);
         if let Some((axis, _)) = between.filter(|_| page.is_some()) {
-            let order = self.letters;
+            let order = self.letters.as_str();
             return Err(refused(format!("vLLM refuses padded pages where {axis} is outside a page, as in {order}")));
         }
         let (mut strides, mut next, mut end) = (vec![0; digits.len()], 1, 1);

@@ -49,21 +49,28 @@
 //! letters alone refuse only what has no meaning.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+#[cfg(feature = "relayout")]
+mod copies;
 mod layout;
 mod pairs;
 mod recognise;
 
 use core::fmt;
+use core::ops::Range;
 use core::str::FromStr;
 use std::sync::OnceLock;
 
+use tensor_layout::checked::{self, ELEMENTS};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
+use tensor_layout::strided::Slice;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::layout::Part;
 use crate::named::{TableRow, nearest, sections};
 
+#[cfg(feature = "relayout")]
+pub use copies::{BlockCopy, copies};
 use layout::{Field, Written, refused};
 pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
@@ -118,19 +125,104 @@ pub fn orders() -> &'static [Order] {
 /// assert_eq!((copy.source_size_in_bytes(), copy.destination_size_in_bytes()), (5760, 5760));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
+///
+/// The same in code: a request has a block table, and a rank has some of the heads.
+///
+/// ```
+/// use tensor_layout::DataType;
+/// use tensor_layout_text::kv::KvCache;
+///
+/// let cache = KvCache::new("LBNHC", DataType::BF16, &[("L", 2), ("H", 8), ("N", 16), ("C", 256)])?;
+/// let request = cache.with_blocks(&[7, 2, 3], 512)?.tokens(40)?.heads(2..4)?;
+/// assert_eq!(request.to_string(), "kv:LBNHC:bf16[L=2,B=[7,2,3]/512,T=40,H=2:4/8,N=16,C=256]");
+/// assert_eq!((request.parts().len(), request.sizes()), (2, vec![2, 40, 2, 256]));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KvCache {
-    text: String,
-    order: String,
+    written: Written,
     axes: String,
-    parts: Vec<Part>,
+    /// All blocks and all heads, whichever belong to the cache.
+    whole: IndexMap,
+    /// What belongs to the cache, but for its block table.
+    ranges: Vec<Slice>,
+    is_whole: bool,
+    /// The axis of blocks or tokens.
+    place: Option<usize>,
+    /// The elements from one block to the next.
+    block: u64,
+    tokens_of_block: u64,
 }
 
 impl KvCache {
+    /// Returns the cache with an order and sizes, in the words of the text: `("L", 32)`, `("page", 256)`. Without
+    /// `B` the cache has no blocks, until [`with_blocks`](Self::with_blocks) names them. The name of an order
+    /// inside a block, such as `kvbm.Universal`, takes `("B", 0)` for a cache of several.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the text, without a column.
+    pub fn new(order: &str, data_type: DataType, sizes: &[(&str, u64)]) -> Result<KvCache, Error> {
+        let fields = sizes.iter().map(|&(name, size)| Field::new(name, size)).collect::<Result<Vec<_>, _>>()?;
+        let order = NamedOrder::find(order)
+            .ok_or_else(|| refused(format!("`{order}` is no order: {}", nearest_order(order))))?;
+        let mut written = order.written(data_type, fields)?;
+        for (place, field) in written.fields.iter().enumerate() {
+            if !written.has(field.name) || written.fields.iter().take(place).any(|other| other.name == field.name) {
+                return Err(refused(format!(
+                    "it takes one size for each axis of {}, and {} is none",
+                    written.letters, field.name
+                )));
+            }
+        }
+        if written.letters.contains('B') && written.field("B").is_none() && written.field("T").is_none() {
+            written.fields.push(Field::new("B", 0)?);
+        }
+        written.cache()
+    }
+
+    /// Returns the cache of these blocks, in the order of the sequence, out of `total` blocks in memory.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for an empty table, and for an order without blocks; `index_out_of_range` or
+    /// `slice_out_of_range` for a block that is not below `total`; `overflow`.
+    pub fn with_blocks(self, table: &[u64], total: u64) -> Result<KvCache, Error> {
+        if table.is_empty() {
+            return Err(refused("its block table is empty"));
+        }
+        let field = Field { table: table.to_vec(), ..self.written.or_new("B", total)? };
+        self.written.with(Field { size: total, part: None, ..field })
+    }
+
+    /// Returns the first `tokens` tokens of the cache. The logical axes then have T in place of B and N.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for more tokens than the blocks have, and for an order without blocks.
+    pub fn tokens(self, tokens: u64) -> Result<KvCache, Error> {
+        if !self.written.has("B") || !self.written.has("N") {
+            return Err(refused(format!("`{}` needs B and N for tokens", self.order())));
+        }
+        self.written.with(Field::new("T", tokens)?)
+    }
+
+    /// Returns the part of a rank that has these heads, out of all heads of the cache.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for an order without heads, and the errors of [`IndexMap::slice`] for a range
+    /// outside the heads.
+    pub fn heads(self, heads: Range<u64>) -> Result<KvCache, Error> {
+        let field =
+            self.written.field("H").cloned().ok_or_else(|| refused(format!("`{}` has no heads", self.order())))?;
+        self.written.with(Field { part: Some((heads.start, heads.end)), ..field })
+    }
+
     /// The letters of the order, the slowest first, whether the text has them or a name: `HL2ND`.
     #[must_use]
     pub fn order(&self) -> &str {
-        &self.order
+        &self.written.letters
     }
 
     /// The letters of the logical axes: `LBHNC`, or `LTHC` where tokens are counted in place of blocks.
@@ -139,11 +231,148 @@ impl KvCache {
         &self.axes
     }
 
+    /// The sizes of the logical axes.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<u64> {
+        let length = |(slice, &size): (&Slice, &u64)| slice.end.unwrap_or(size).saturating_sub(slice.start);
+        let mut sizes: Vec<u64> = self.ranges.iter().zip(self.whole.sizes()).map(length).collect();
+        let (table, tokens) = (self.table(), self.written.size("T"));
+        if let (Some(size), false) = (self.place.and_then(|place| sizes.get_mut(place)), table.is_empty()) {
+            *size = tokens.unwrap_or_else(|| checked::count(table.len()));
+        }
+        sizes
+    }
+
     /// The parts of the cache, in the order of the indices: one, unless the cache has a block table.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
+    pub fn parts(&self) -> Vec<Part> {
+        // The cache was checked when it was made.
+        self.runs().filter_map(|run| self.part(run).ok()).collect()
     }
+
+    fn table(&self) -> &[u64] {
+        self.written.field("B").map(|field| field.table.as_slice()).unwrap_or_default()
+    }
+
+    /// The runs of neighbouring blocks, each with its first index and its number of blocks. Without a table
+    /// there is one run, of `None`.
+    fn runs(&self) -> impl Iterator<Item = Option<(u64, &[u64])>> + '_ {
+        let table = self.table();
+        let mut done = 0_u64;
+        let runs = table.chunk_by(|&block, &next| block.checked_add(1) == Some(next)).map(move |run| {
+            let start = done;
+            done = done.saturating_add(checked::count(run.len()).saturating_mul(self.tokens_of_block));
+            Some((start, run))
+        });
+        let end = self.written.size("T").unwrap_or(u64::MAX);
+        core::iter::once(None)
+            .filter(move |_| table.is_empty())
+            .chain(runs.take_while(move |run| run.is_none_or(|(start, _)| start < end)))
+    }
+
+    /// Returns the part of a run of blocks.
+    fn part(&self, run: Option<(u64, &[u64])>) -> Result<Part, Error> {
+        let (mut slices, mut ranges) = (vec![Slice::ALL; self.axes.len()], self.ranges.clone());
+        let Some((start, run)) = run else {
+            let map = self.whole.slice(&ranges)?;
+            // The places after the last token of the last block are the cache's own.
+            let map = if self.is_whole { map.with_owned(self.whole.owns()) } else { map };
+            return Ok(Part { indices: slices, map, flip: 0 });
+        };
+        let first = checked::mul(run.first().copied().unwrap_or(0), self.tokens_of_block, ELEMENTS)?;
+        let count = checked::mul(checked::count(run.len()), self.tokens_of_block, ELEMENTS)?;
+        let end = self.written.size("T").unwrap_or(u64::MAX);
+        let next = checked::add(start, count, ELEMENTS)?.min(end);
+        let last = checked::add(first, next.saturating_sub(start), ELEMENTS)?;
+        let place = self.place.unwrap_or(0);
+        if let (Some(slice), Some(range)) = (slices.get_mut(place), ranges.get_mut(place)) {
+            (*slice, *range) = ((start..next).into(), (first..last).into());
+        }
+        Ok(Part { indices: slices, map: self.whole.slice(&ranges)?, flip: 0 })
+    }
+
+    /// Refuses a table with blocks or tokens that are not there. All blocks have one form, but for the last.
+    fn check(&self) -> Result<(), Error> {
+        let (table, total) = (self.table(), self.written.size("B").unwrap_or(0));
+        let is_wrong = |run: &[u64]| run.last().is_some_and(|&last| last >= total);
+        let mut last = None;
+        for (number, run) in self.runs().enumerate() {
+            if number == 0 || run.is_some_and(|(_, run)| is_wrong(run)) {
+                self.part(run)?;
+            }
+            last = Some(run);
+        }
+        last.map_or(Ok(()), |run| self.part(run).map(drop))?;
+        let tokens = checked::mul(checked::count(table.len()), self.tokens_of_block, ELEMENTS)?;
+        match self.written.size("T").filter(|&all| !table.is_empty() && all > tokens) {
+            Some(all) => Err(refused(format!("the blocks of the table have {tokens} tokens, and T is {all}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An order: its letters, or the row of the table that has its name.
+struct NamedOrder<'t> {
+    name: &'t str,
+    row: Option<&'static Order>,
+}
+
+impl<'t> NamedOrder<'t> {
+    fn find(name: &'t str) -> Option<NamedOrder<'t>> {
+        let row = row_of(name);
+        (row.is_some() || is_order(name)).then(|| NamedOrder { name: row.map_or(name, |row| row.name.as_str()), row })
+    }
+
+    fn check(&self, data_type: DataType) -> Result<(), Error> {
+        if let Some(row) = self.row.filter(|row| row.bits != "any")
+            && !row.bits.split(' ').any(|bits| bits.parse() == Ok(data_type.bits()))
+        {
+            let (name, bits) = (self.name, row.bits.replace(' ', " or "));
+            return Err(refused(format!(
+                "{name} takes elements of {bits} bits, and {data_type} has {}",
+                data_type.bits()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Returns what is said of a cache of this order. The axes that a named order is without are outside it:
+    /// the blocks, and the layers of a list.
+    fn written(&self, data_type: DataType, fields: Vec<Field>) -> Result<Written, Error> {
+        if let Some(sentence) = self.row.and_then(|row| row.letters.strip_prefix("- ")) {
+            return Err(refused(sentence));
+        }
+        self.check(data_type)?;
+        let mut letters = self.row.map_or(self.name, |row| row.letters).to_owned();
+        for axis in ["B", "L"] {
+            let is_given = fields.iter().any(|field| field.name == axis || axis == "B" && field.name == "T");
+            if self.row.is_some() && !letters.contains(axis) && is_given {
+                letters.insert_str(0, axis);
+            }
+        }
+        let layers = self.row.map_or(1, |row| row.layers);
+        Ok(Written { data_type, name: self.name.to_owned(), letters, layers, fields })
+    }
+}
+
+impl Written {
+    fn has(&self, name: &str) -> bool {
+        self.letters.contains(name) || ["T", "page", "kernel"].contains(&name)
+    }
+
+    /// Returns the field of this name, or a new one if the order has its axis.
+    fn or_new(&self, name: &str, size: u64) -> Result<Field, Error> {
+        match self.field(name) {
+            Some(field) => Ok(field.clone()),
+            None if self.has(name) => Field::new(name, size),
+            None => Err(refused(format!("`{}` has no axis {name}", self.letters))),
+        }
+    }
+}
+
+fn nearest_order(name: &str) -> String {
+    let nearest = nearest(name, orders().iter().map(|row| (&*row.name, &*row.name)));
+    format!("an order such as LBNHC or L2BNHD, or the name of one: the nearest is {nearest}")
 }
 
 impl FromStr for KvCache {
@@ -158,51 +387,27 @@ impl FromStr for KvCache {
         if cursor.eat(".") {
             cursor.word();
         }
-        let end = cursor.position();
-        let name = text.get(start..end).unwrap_or("").trim();
-        let row = row_of(name);
-        if row.is_none() && !is_order(name) {
-            let nearest = nearest(name, orders().iter().map(|row| (&*row.name, &*row.name)));
-            let expected = format!("an order such as LBNHC or L2BNHD, or the name of one: the nearest is {nearest}");
-            return Err(cursor.error_at(start, &expected));
-        }
-        let name = row.map_or(name, |row| row.name.as_str());
-        if let Some(sentence) = row.and_then(|row| row.letters.strip_prefix("- ")) {
+        let name = text.get(start..cursor.position()).unwrap_or("").trim();
+        let order = NamedOrder::find(name).ok_or_else(|| cursor.error_at(start, &nearest_order(name)))?;
+        if let Some(sentence) = order.row.and_then(|row| row.letters.strip_prefix("- ")) {
             return Err(refused(sentence));
         }
         cursor.expect(":", "`:` and the type of an element")?;
         let at = cursor.position();
         let data_type = DataType::from_name_in(Naming::Xla, cursor.word())
             .ok_or_else(|| cursor.error_at(at, "the type of an element, such as bf16"))?;
-        if let Some(row) = row.filter(|row| row.bits != "any")
-            && !row.bits.split(' ').any(|bits| bits.parse() == Ok(data_type.bits()))
-        {
-            let bits = row.bits.replace(' ', " or ");
-            return Err(refused(format!(
-                "{name} takes elements of {bits} bits, and {data_type} has {}",
-                data_type.bits()
-            )));
-        }
+        order.check(data_type)?;
         cursor.expect("[", "`[` and the sizes, such as L=32")?;
-        let fields = cursor.list("]", Field::read)?;
+        let read = cursor.list("]", Field::read)?;
         cursor.end("nothing more")?;
-        let mut letters = row.map_or(name, |row| row.letters).to_owned();
-        for axis in ["B", "L"] {
-            // The axes that a named order is without are outside it: the blocks, and the layers of a list.
-            let is_given = fields.iter().any(|field| field.name == axis || axis == "B" && field.name == "T");
-            if row.is_some() && !letters.contains(axis) && is_given {
-                letters.insert_str(0, axis);
+        let (columns, fields): (Vec<usize>, Vec<Field>) = read.into_iter().unzip();
+        let written = order.written(data_type, fields)?;
+        for (place, (field, column)) in written.fields.iter().zip(columns).enumerate() {
+            if !written.has(field.name) || written.fields.iter().take(place).any(|other| other.name == field.name) {
+                return Err(cursor.error_at(column, &format!("one size for each axis of {}", written.letters)));
             }
         }
-        for (place, field) in fields.iter().enumerate() {
-            let is_axis = letters.contains(field.name) || ["T", "page", "kernel"].contains(&field.name);
-            if !is_axis || fields.iter().take(place).any(|other| other.name == field.name) {
-                return Err(cursor.error_at(field.column, &format!("one size for each axis of {letters}")));
-            }
-        }
-        let layers = row.map_or(1, |row| row.layers);
-        let (text, axes, parts) = Written { data_type, name, letters: &letters, layers, fields }.cache()?;
-        Ok(KvCache { text, order: letters, axes, parts })
+        written.cache()
     }
 }
 
@@ -219,15 +424,19 @@ fn row_of(name: &str) -> Option<&'static Order> {
 
 impl fmt::Display for KvCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        self.written.fmt(f)
     }
 }
 
 impl ToIndexMap for KvCache {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
-        match self.parts.as_slice() {
-            [part] => Ok(part.map.clone()),
-            parts => Err(refused(format!("its blocks lie in {} places, each with a map of its own", parts.len()))),
+        let mut runs = self.runs();
+        match (runs.next(), runs.count()) {
+            (Some(run), 0) => self.part(run).map(|part| part.map),
+            (_, others) => {
+                let count = others.saturating_add(1);
+                Err(refused(format!("its blocks lie in {count} places, each with a map of its own")))
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ use super::layout::refused;
 /// let cache: KvCache = "kv:LBNHC:u8[L=1,B=[3,0,1]/4,T=7,H=1,N=3,C=2]".parse()?;
 /// let dense = BufferTensorDesc::packed(DataType::U8, &[1, 7, 1, 2])?;
 /// let (memory, mut sequence) = ((0..24).collect::<Vec<u8>>(), [0; 14]);
-/// for (from, to) in pairs(cache.parts(), &[Part::whole(dense.to_index_map()?)])? {
+/// for (from, to) in pairs(&cache.parts(), &[Part::whole(dense.to_index_map()?)])? {
 ///     Relayout::new(&from, &to)?.run(&memory, &mut sequence[..])?;
 /// }
 /// assert_eq!(sequence, [18, 19, 20, 21, 22, 23, 0, 1, 2, 3, 4, 5, 6, 7]);

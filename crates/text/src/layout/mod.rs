@@ -19,6 +19,7 @@
 mod bound;
 #[cfg(feature = "relayout")]
 mod copies;
+mod fields;
 mod packed;
 mod parts;
 mod places;
@@ -309,13 +310,6 @@ impl From<KvCache> for Layout {
         if let Ok(one) = Notated::try_from(cache.clone()) {
             return one.into();
         }
-        let mut sizes: Vec<u64> = Vec::new();
-        for part in cache.parts() {
-            sizes.resize(part.indices.len(), 0);
-            for (size, (slice, &length)) in sizes.iter_mut().zip(part.indices.iter().zip(part.map.sizes())) {
-                *size = (*size).max(slice.start.saturating_add(length));
-            }
-        }
-        Layout::of(Plane::in_parts(sizes, cache.parts().iter().cloned(), cache.to_string()))
+        Layout::of(Plane::in_parts(cache.sizes(), cache.parts(), cache.to_string()))
     }
 }

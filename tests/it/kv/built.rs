@@ -1,0 +1,165 @@
+//! Caches that are built in code, and copies that share a plan for all blocks of one form.
+
+use tensor_layout::{DataType, Error};
+use tensor_layout_text::kv::{BlockCopy, KvCache, copies};
+
+use super::cache;
+
+const SIZES: [(&str, u64); 4] = [("L", 2), ("H", 4), ("N", 4), ("C", 6)];
+
+fn built(order: &str) -> KvCache {
+    KvCache::new(order, DataType::U8, &SIZES).unwrap()
+}
+
+#[test]
+fn a_cache_in_code_is_that_of_its_text() {
+    for (built, text) in [
+        (built("LBNHC").with_blocks(&[7, 2, 3], 9), "kv:LBNHC:u8[L=2,B=[7,2,3]/9,H=4,N=4,C=6]"),
+        (
+            built("LBNHC").with_blocks(&[7, 2, 3], 9).and_then(|cache| cache.tokens(10)?.heads(1..3)),
+            "kv:LBNHC:u8[L=2,B=[7,2,3]/9,T=10,H=1:3/4,N=4,C=6]",
+        ),
+        (
+            built("LBHNC").heads(0..4).and_then(|cache| cache.heads(3..4)?.tokens(0)),
+            "kv:LBHNC:u8[L=2,B=0,T=0,H=3:4/4,N=4,C=6]",
+        ),
+        (
+            KvCache::new(
+                "vllm.LBNHC",
+                DataType::BF16,
+                &[("B", 5), ("L", 2), ("H", 1), ("N", 2), ("C", 8), ("page", 64)],
+            ),
+            "kv:vllm.LBNHC:bf16[L=2,B=5,H=1,N=2,C=8,page=64]",
+        ),
+    ] {
+        let built = built.unwrap();
+        assert_eq!((built.to_string().as_str(), &built), (text, &cache(text)));
+        assert_eq!(built.parts(), cache(text).parts());
+    }
+    assert_eq!(built("LBNHC").sizes(), [2, 0, 4, 4, 6]);
+    assert_eq!(built("LBNHC").with_blocks(&[1], 3).unwrap().with_blocks(&[0, 2], 3).unwrap().sizes(), [2, 2, 4, 4, 6]);
+}
+
+#[test]
+fn what_is_no_cache_is_refused() {
+    let code = |made: Result<KvCache, Error>| made.unwrap_err().to_string();
+    let table = |blocks: &[u64], total| code(built("LBNHC").with_blocks(blocks, total));
+    assert!(table(&[], 3).contains("its block table is empty"));
+    for (blocks, total) in [(&[3][..], 3), (&[0, 1, 2, 3], 3), (&[1, u64::MAX], 3), (&[0], 0)] {
+        assert!(built("LBNHC").with_blocks(blocks, total).is_err(), "{blocks:?} of {total}");
+    }
+    assert!(table(&[1], u64::MAX).contains("64 bits"));
+    let small = || built("LBNHC").with_blocks(&[2, 0], 3).unwrap();
+    assert!(code(small().tokens(9)).contains("the blocks of the table have 8 tokens, and T is 9"));
+    assert!(small().heads(3..5).is_err() && small().heads(2..1).is_err());
+    let dense = || KvCache::new("LHC", DataType::U8, &[("L", 1), ("H", 2), ("C", 2)]).unwrap();
+    assert!(code(dense().with_blocks(&[0], 1)).contains("has no axis B"));
+    assert!(code(dense().tokens(1)).contains("needs B and N for tokens"));
+    assert!(
+        code(KvCache::new("LC", DataType::U8, &[("L", 1), ("C", 2)]).unwrap().heads(0..1)).contains("has no heads")
+    );
+    for (order, sizes) in [
+        ("LBNHQ", &SIZES[..]),
+        ("LBNH", &SIZES[..3]),
+        ("LBNHC", &SIZES[..3]),
+        ("LBNHC", &[("L", 1), ("H", 1), ("N", 1), ("C", 1), ("D", 1)]),
+        ("LBNHC", &[("L", 1), ("L", 1), ("H", 1), ("N", 1), ("C", 1)]),
+        ("LBNHC", &[("layers", 1)]),
+        ("lmcache.LHBNC", &SIZES[..]),
+    ] {
+        assert_eq!(
+            KvCache::new(order, DataType::U8, sizes).unwrap_err().code(),
+            "not_expressible",
+            "{order} {sizes:?}"
+        );
+    }
+}
+
+/// The bytes of the cache in the order of its indices.
+fn read(cache: &KvCache, memory: &[u8]) -> Vec<u8> {
+    each(cache).map(|offset| memory[offset]).collect()
+}
+
+fn each(cache: &KvCache) -> impl Iterator<Item = usize> {
+    let (sizes, parts) = (cache.sizes(), cache.parts());
+    let count: u64 = sizes.iter().product();
+    (0..count).map(move |mut number| {
+        let mut index = vec![0; sizes.len()];
+        for (i, size) in index.iter_mut().zip(&sizes).rev() {
+            (*i, number) = (number % size, number / size);
+        }
+        let offset = parts.iter().find_map(|part| part.map.offset(&part.inside(&index)?).ok());
+        usize::try_from(offset.unwrap()).unwrap()
+    })
+}
+
+fn run(copies: &[BlockCopy], source: &[u8], destination: &mut [u8]) {
+    copies.iter().for_each(|copy| copy.run(source, destination).unwrap());
+}
+
+#[test]
+fn blocks_of_one_form_share_a_plan() {
+    let content = |order: &str| if order.contains('D') { ("D", 3) } else { ("C", 6) };
+    let new = |order: &str, tokens| {
+        KvCache::new(order, DataType::U8, &[("L", 2), ("H", 4), ("N", tokens), content(order)]).unwrap()
+    };
+    let (small, large): (Vec<u64>, _) = (vec![7, 2, 3, 4, 9, 0, 8], [5, 1, 0, 3, 6]);
+    let memory: Vec<u8> = (0..10 * 4 * 48_u32).map(|i| (i * 7 + i / 253) as u8).collect();
+    for tokens in [28, 27, 25, 5, 0] {
+        for (order, other) in [("LBNHC", "BHL2ND"), ("LBHNC", "LBNHC"), ("BLHNC", "L2BHND")] {
+            for heads in [0..4, 1..3] {
+                let side = |cache: KvCache, table: &[u64], total| {
+                    cache.with_blocks(table, total).unwrap().tokens(tokens).unwrap().heads(heads.clone()).unwrap()
+                };
+                let (from, to) = (side(new(order, 4), &small, 10), side(new(other, 6), &large, 7));
+                let plans = copies(&from, &to).unwrap();
+                let mut written = vec![0xAA; 7 * 6 * 48];
+                run(&plans, &memory, &mut written);
+                assert_eq!(read(&to, &written), read(&from, &memory), "{from} to {to}");
+                let own: std::collections::BTreeSet<usize> = each(&to).collect();
+                assert!((0..written.len()).all(|at| own.contains(&at) || written[at] == 0xAA), "{from} to {to}");
+                assert!(plans.len() <= 5, "{} forms", plans.len());
+            }
+        }
+    }
+    // Of equal blocks, all have one form; of a cache without a table, the blocks follow each other.
+    let of = |order: &str, table: &[u64]| new(order, 4).with_blocks(table, 10).unwrap();
+    let (from, to) = (of("LBNHC", &small), of("BHL2ND", &[1, 0, 2, 6, 5, 4, 3]));
+    let plans = copies(&from, &to).unwrap();
+    assert_eq!((plans.len(), plans[0].places.len()), (1, 7));
+    let dense = KvCache::new("LBNHC", DataType::U8, &[("L", 2), ("B", 7), ("H", 4), ("N", 4), ("C", 6)]).unwrap();
+    for (from, to) in [(&from, &dense), (&dense, &to), (&dense, &dense)] {
+        let mut written = vec![0; 10 * 4 * 48];
+        run(&copies(from, to).unwrap(), &memory, &mut written);
+        assert_eq!(read(to, &written), read(from, &memory), "{from} to {to}");
+    }
+}
+
+#[test]
+fn tables_that_do_not_fit_each_other_are_refused() {
+    let of = |table: &[u64]| built("LBNHC").with_blocks(table, 9).unwrap();
+    let error = copies(&of(&[1, 2, 3]), &of(&[4, 0, 4])).unwrap_err();
+    assert_eq!(
+        (error.code(), error.to_string().contains("[0, 2, 0, 0, 0]")),
+        ("overlapping_destination", true),
+        "{error}"
+    );
+    // A source may name a block twice.
+    assert_eq!(copies(&of(&[4, 0, 4]), &of(&[1, 2, 3])).unwrap()[0].places.len(), 3);
+    assert_eq!(copies(&of(&[1, 2]), &of(&[1, 2, 3])).unwrap_err().code(), "size_mismatch");
+    assert_eq!(copies(&of(&[1, 2]), &of(&[1, 2]).tokens(8).unwrap()).unwrap_err().code(), "not_expressible");
+    let bits = |total| {
+        let cache = KvCache::new("LBNHC", DataType::U4, &[("L", 1), ("H", 1), ("N", 1), ("C", 3)]).unwrap();
+        cache.with_blocks(&[1, 0], total).unwrap()
+    };
+    assert!(copies(&bits(2), &bits(3)).unwrap_err().to_string().contains("12 bits apart"));
+    let long: Vec<u64> = (0..1).collect();
+    let wide = |tokens: u64| {
+        let sizes = [("H", 1), ("N", tokens), ("C", 1)];
+        KvCache::new("BNHC", DataType::U8, &sizes).unwrap()
+    };
+    let one = wide(1 << 40).with_blocks(&long, 1).unwrap().tokens(1 << 40).unwrap();
+    let many =
+        KvCache::new("BNHC", DataType::U8, &[("B", 1 << 40), ("H", 1), ("N", 1), ("C", 1), ("T", 1 << 40)]).unwrap();
+    assert!(copies(&one, &many).unwrap_err().to_string().contains("more than 4194304 copies"));
+}
