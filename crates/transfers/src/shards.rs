@@ -117,13 +117,48 @@ impl Shards {
     /// ranks, for a part of 0 units, for more than [`BOX_LIMIT`] boxes, or if the ranks are no multiple of
     /// the units of a part with fewer.
     pub fn fused(&self, axis: usize, parts: &[(u64, u64)], ranks: usize) -> Result<Shards, Error> {
+        self.fused_by(axis, parts, ranks, |units| {
+            if units == 0 || (units < count(ranks) && !count(ranks).is_multiple_of(units)) {
+                return Err(Error::out_of_limits("the number of units of a fused part", units, 1, count(ranks)));
+            }
+            Ok(usize::try_from(units).map_or(1, |units| ranks.divided_by(units.clamp(1, ranks))))
+        })
+    }
+
+    /// Splits each rank like [`fused`](Self::fused), but every unit has one holder: of a part with fewer
+    /// units than there are ranks, the last ranks hold none. PyTorch's `_StridedShard` splits an axis so, of
+    /// which the chunks of `torch.chunk` are the parts.
+    ///
+    /// # Errors
+    ///
+    /// `axis_out_of_range`; `size_mismatch` if the parts do not add up to the size; `out_of_limits` for 0
+    /// ranks, or for more than [`BOX_LIMIT`] boxes.
+    ///
+    /// ```
+    /// use tensor_layout_transfers::Shards;
+    ///
+    /// // _StridedShard(0, split_factor=2) of 5 rows over 4 ranks: rows 0 and 3, 1 and 4, 2, none.
+    /// let strided = Shards::of(&[5])?.fused_once(0, &[(3, 1), (2, 1)], 4)?;
+    /// assert_eq!((0..4).map(|rank| strided.sizes(rank)[0]).collect::<Vec<_>>(), [2, 2, 1, 0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn fused_once(&self, axis: usize, parts: &[(u64, u64)], ranks: usize) -> Result<Shards, Error> {
+        self.fused_by(axis, parts, ranks, |_| Ok(1))
+    }
+
+    /// Splits each rank by its share of the units of every part. `holders` says how many ranks hold a unit of
+    /// a part, for the number of its units.
+    fn fused_by(
+        &self,
+        axis: usize,
+        parts: &[(u64, u64)],
+        ranks: usize,
+        holders: impl Fn(u64) -> Result<usize, Error>,
+    ) -> Result<Shards, Error> {
         self.divided(axis, ranks, |rank, size| {
             let (mut start, mut ranges) = (0, Vec::new());
             for &(units, length) in parts {
-                let holders = usize::try_from(units).map_or(1, |units| ranks.divided_by(units.clamp(1, ranks)));
-                if units == 0 || (units < count(ranks) && !count(ranks).is_multiple_of(units)) {
-                    return Err(Error::out_of_limits("the number of units of a fused part", units, 1, count(ranks)));
-                }
+                let holders = holders(units)?;
                 let Range { start: first, end: last } =
                     share(rank.divided_by(holders), units, ranks.divided_by(holders));
                 let at = |unit: u64| add(start, mul(unit, length, ELEMENTS)?, ELEMENTS);

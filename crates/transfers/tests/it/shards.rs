@@ -178,6 +178,33 @@ fn replicas_give_in_turn() {
     assert_eq!(pairs.iter().map(|pair| (pair.from, pair.to)).collect::<Vec<_>>(), [(0, 0), (1, 1), (0, 2), (1, 3)]);
 }
 
+/// What `_StridedShard(0, split_factor)._split_tensor(arange(size), ranks, with_padding=False)` gives in
+/// PyTorch 2.15.0: the size, the chunks that `torch.chunk` makes of it, and the rows of each rank.
+#[test]
+fn strided_shards_are_those_of_pytorch() {
+    let answers: [(u64, &[u64], &[&[u8]]); 6] = [
+        (5, &[3, 2], &[&[0, 3], &[1, 4], &[2], &[]]),
+        (12, &[6, 6], &[&[0, 1, 6, 7], &[2, 3, 8, 9], &[4, 5, 10, 11], &[]]),
+        (7, &[3, 3, 1], &[&[0, 1, 3, 4, 6], &[2, 5]]),
+        (3, &[2, 1], &[&[0, 2], &[1], &[], &[]]),
+        (10, &[3, 3, 3, 1], &[&[0, 3, 6, 9], &[1, 4, 7], &[2, 5, 8]]),
+        (1, &[1], &[&[0], &[]]),
+    ];
+    let packed = |_: usize, sizes: &[u64]| BufferTensorDesc::packed(DataType::U8, sizes);
+    for (size, chunks, rows) in answers {
+        let whole = Shards::of(&[size]).unwrap();
+        let chunks: Vec<(u64, u64)> = chunks.iter().map(|&rows| (rows, 1)).collect();
+        let to = whole.fused_once(0, &chunks, rows.len()).unwrap().with_layouts(packed).unwrap();
+        let mut held: Vec<Vec<u8>> =
+            (0..rows.len()).map(|rank| vec![99; to.shards().sizes(rank)[0] as usize]).collect();
+        let bytes: Vec<u8> = (0..size as u8).collect();
+        for pair in reshard(&whole.with_layouts(packed).unwrap(), &to, &Executor::any()).unwrap() {
+            pair.transfers.run(&bytes, &mut held[pair.to]).unwrap();
+        }
+        assert_eq!(held, rows, "{size} rows");
+    }
+}
+
 #[test]
 fn mistakes_name_the_axis() {
     let tensor = Shards::of(&[6, 4]).unwrap();
@@ -185,6 +212,8 @@ fn mistakes_name_the_axis() {
     assert_eq!(tensor.split(2, 2).unwrap_err().to_string(), "axis 2 does not exist: the rank is 2");
     assert_eq!(tensor.cut(0, &[2, 3]).unwrap_err().to_string(), "axis 0 has size 5, but size 6 was expected");
     assert_eq!(tensor.fused(0, &[(3, 1), (3, 1)], 4).unwrap_err().code(), "out_of_limits");
+    assert_eq!(tensor.fused_once(0, &[(3, 1), (2, 1)], 4).unwrap_err().code(), "size_mismatch");
+    assert_eq!(tensor.fused_once(0, &[(u64::MAX, 2)], 4).unwrap_err().code(), "overflow");
     assert_eq!(tensor.split(0, 0).unwrap_err().code(), "out_of_limits");
     let short = |_: usize, _: &[u64]| BufferTensorDesc::packed(DataType::U8, &[6, 3]);
     assert_eq!(
