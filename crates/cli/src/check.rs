@@ -84,6 +84,37 @@ pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
     text.parse::<DeviceLimits>().map_err(|error| Stop::Unusable(error.to_string()))
 }
 
+/// Checks one plane for a device and returns the object of `check --json`. `buffer` is the length of the
+/// whole buffer in bytes, and `offset` the place of the tensor in it. An output is written by the device.
+///
+/// # Errors
+///
+/// The reason why no strided tensor can be bound for the plane.
+pub fn check_object(
+    plane: &Plane,
+    limits: &DeviceLimits,
+    (buffer, offset): (Option<u64>, u64),
+    is_output: bool,
+) -> Result<Value, Error> {
+    let role = if is_output { RoleName::Output } else { RoleName::Input };
+    let (layout, named, tensor_box) = (String::new(), String::new(), BoxArguments::default());
+    let arguments = Arguments { layout, limits: named, buffer, offset, fingerprint: None, role, tensor_box };
+    Ok(Answer::of(plane, &arguments, (limits, None))?.object(&plane.to_string()))
+}
+
+/// Returns the limits that `check --limits` names.
+///
+/// # Errors
+///
+/// A sentence that says why there are none.
+pub fn limits_by_name(name: &str) -> Result<DeviceLimits, String> {
+    limits(name).map_err(|stop| match stop {
+        Stop::Unusable(sentence) | Stop::Failed(sentence) => sentence,
+        Stop::Refused(_, error) => error.to_string(),
+        Stop::ClosedPipe => "standard output is closed".into(),
+    })
+}
+
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limits = limits(&arguments.limits)?;
     arguments.tensor_box.read(&limits)?;
@@ -221,7 +252,7 @@ impl Answer {
         };
         // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
         // wrong.
-        let suggestion = suggest(described, limits).ok().flatten().filter(|_| description.is_err());
+        let suggestion = description.is_err().then(|| suggest(described, limits).ok().flatten()).flatten();
         let sizes = ["binding_limit", "buffer_limit", "binding_outside_buffer"];
         let is_too_large = errors.iter().any(|error| error.code() == "binding_limit")
             && errors.iter().all(|error| sizes.contains(&error.code()));

@@ -1,7 +1,8 @@
 //! The `tensor-layout` command line: a file for each command, and a few for input and output.
 //!
 //! The program is [`main`]. Other programs that offer the same commands (the module for Python does) call
-//! [`run`], which prints nothing by itself, and [`layout_by_rule`] for the rules of `model --to`.
+//! [`run`], which prints nothing by itself, [`check_object`] for the answer of `check --json`, and
+//! [`layout_by_rule`] for the rules of `model --to`.
 
 mod check;
 mod convert;
@@ -33,6 +34,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+pub use check::{check_object, limits_by_name};
 use output::{Colours, Output, Stop, Verdict, with_type};
 pub use rule::layout_by_rule;
 use tensor_layout::relayout::KernelLevel;

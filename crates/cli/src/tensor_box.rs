@@ -9,7 +9,7 @@ use tensor_layout_text::text;
 use crate::output::Stop;
 use crate::table::{long_bytes, read_list, write_list};
 
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct BoxArguments {
     /// For cuda-tensor-map: the sizes of the box that a copy takes, one for each axis, outermost first.
     #[arg(long = "box", value_name = "SIZES")]

@@ -147,6 +147,15 @@ impl Layout {
         self.shape.as_deref()
     }
 
+    /// Returns a layout along some axes of which the tensor runs backwards, in ascending order. `layout`
+    /// describes the elements from the lowest address on, as [`Plane::reversed`] says.
+    #[must_use]
+    pub fn turned(layout: AnyLayout, reversed: Vec<usize>) -> Layout {
+        let mut turned = Layout::from(layout);
+        turned.planes.iter_mut().for_each(|plane| plane.reversed.clone_from(&reversed));
+        turned
+    }
+
     pub(crate) fn of(plane: Plane) -> Layout {
         Layout { planes: SmallVec::from_iter([plane]), shape: None }
     }
