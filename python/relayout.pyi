@@ -1,14 +1,19 @@
 """Strided and tiled tensor layouts: describe, check, convert and copy."""
 
 import os
-from collections.abc import Sequence
-from typing import Any, Literal, TypeVar, final
+from collections.abc import Callable, Iterable, Sequence
+from types import EllipsisType
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, final
+
+from typing_extensions import Buffer
 
 __all__ = [
     "Layout",
     "LayoutError",
     "Lowered",
     "Program",
+    "Shards",
+    "__version__",
     "ascontiguous",
     "convert_model",
     "copy",
@@ -17,9 +22,30 @@ __all__ = [
     "main",
     "measure",
     "names",
+    "reshard",
     "transfers",
     "validate",
 ]
+
+__version__: str
+
+class _Dlpack(Protocol):
+    def __dlpack__(self, *, stream: None = None) -> Any: ...
+
+class _ArrayInterface(Protocol):
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+# An array on the CPU: of NumPy, PyTorch, JAX, mlx or Paddle, of ctypes or array, bytes, bytearray, mmap.
+_AnyArray: TypeAlias = Buffer | _Dlpack | _ArrayInterface
+# A layout, its text, or an array whose layout is meant.
+_AnyLayout: TypeAlias = Layout | str | _AnyArray
+# The name of a type ("f32", "float32"), or a dtype or scalar type of NumPy, ml_dtypes, PyTorch or JAX.
+_Dtype: TypeAlias = str | Any
+# Numbers from 0 to 2**64 - 1.
+_Numbers: TypeAlias = Iterable[SupportsIndex]
+_Index: TypeAlias = SupportsIndex | slice | EllipsisType
+_Transfer: TypeAlias = tuple[int, int, int, list[tuple[int, int, int]]]
 
 _Array = TypeVar("_Array")
 
@@ -36,11 +62,11 @@ class Layout:
 
     def __new__(
         cls,
-        source: Any = None,
+        source: _AnyLayout | None = None,
         *,
-        sizes: Sequence[int] | None = None,
-        strides: Sequence[int] | None = None,
-        dtype: Any = None,
+        sizes: _Numbers | None = None,
+        strides: _Numbers | None = None,
+        dtype: _Dtype | None = None,
     ) -> Layout: ...
     @property
     def sizes(self) -> tuple[int, ...]: ...
@@ -54,12 +80,14 @@ class Layout:
     def padding(self) -> int: ...
     @property
     def kind(self) -> str: ...
+    @property
+    def planes(self) -> tuple[Layout, ...]: ...
     def lower(self) -> Lowered: ...
-    def same(self, other: Layout | str) -> bool: ...
+    def same(self, other: _AnyLayout) -> bool: ...
     def fingerprint(self) -> str: ...
-    def view(self, **steps: Any) -> Layout: ...
-    def offset(self, index: Sequence[int]) -> int: ...
-    def index(self, offset: int) -> tuple[int, ...] | None: ...
+    def view(self, **steps: _Index | Iterable[_Index] | str) -> Layout: ...
+    def offset(self, index: _Numbers) -> int: ...
+    def index(self, offset: SupportsIndex) -> tuple[int, ...] | None: ...
     def notations(self) -> dict[str, str]: ...
     def _repr_svg_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
@@ -110,46 +138,78 @@ class Program:
     def _repr_svg_(self) -> str: ...
 
 def copy(
-    array: Any,
-    to: Layout | str | None = None,
-    out: Any = None,
-    threads: int = 1,
+    array: _AnyArray,
+    to: _AnyLayout | None = None,
+    out: _AnyArray | None = None,
+    threads: SupportsIndex = 1,
     *,
-    layout: Layout | str | None = None,
+    layout: _AnyLayout | None = None,
     effort: Literal["estimate", "measure"] = "estimate",
     choice: str | None = None,
 ) -> Any:
-    """Copies an array into another layout."""
+    """Copies an array into another layout. The result is of the array's library: NumPy, PyTorch or JAX."""
 
-def measure(layout: Layout | str, to: Layout | str, *, most_bytes: int = 4294967296) -> str:
+def measure(layout: _AnyLayout, to: _AnyLayout, *, most_bytes: SupportsIndex = 4294967296) -> str:
     """Times several plans of a copy and returns the choice of the fastest, for `copy(choice=...)`."""
 
-def ascontiguous(a: _Array, dtype: Any = None, *, threads: int = 1) -> _Array:
+def ascontiguous(a: _Array, dtype: _Dtype | None = None, *, threads: SupportsIndex = 1) -> _Array:
     """A drop-in for numpy.ascontiguousarray, and for contiguous() of PyTorch tensors."""
 
 def validate(
-    layout: Any,
+    layout: _AnyLayout,
     limits: str = "webgpu",
     *,
-    buffer: int | None = None,
-    offset: int = 0,
+    buffer: SupportsIndex | None = None,
+    offset: SupportsIndex = 0,
     role: Literal["input", "output"] = "input",
 ) -> dict[str, Any]:
     """Checks whether a device takes this tensor at this offset of a buffer."""
 
 def transfers(
-    layout: Any,
-    to: Any,
-    loops: int | None = None,
+    layout: _AnyLayout,
+    to: _AnyLayout,
+    loops: SupportsIndex | None = None,
     *,
     limits: str = "any",
-) -> list[tuple[int, int, int, list[tuple[int, int, int]]]]:
+) -> list[_Transfer]:
     """Lists a copy as the fewest transfers: (source, destination, bytes, loops), in bytes."""
+
+@final
+class Shards:
+    """Which part of a tensor each rank holds."""
+
+    def __new__(cls, sizes: _Numbers) -> Shards: ...
+    @property
+    def ranks(self) -> int: ...
+    def sizes(self, rank: SupportsIndex) -> tuple[int, ...]: ...
+    def split(self, axis: SupportsIndex, ranks: SupportsIndex) -> Shards: ...
+    def cut(self, axis: SupportsIndex, lengths: _Numbers) -> Shards: ...
+    def fused(
+        self, axis: SupportsIndex, parts: Sequence[_Numbers], ranks: SupportsIndex, *, repeat: bool = True
+    ) -> Shards: ...
+    def replicated(self, ranks: SupportsIndex) -> Shards: ...
+    def ordered(self, ranks: Sequence[SupportsIndex]) -> Shards: ...
+    def __eq__(self, value: object, /) -> bool: ...
+
+def reshard(
+    source: Shards,
+    to: Shards,
+    layouts: _Dtype | Iterable[_AnyLayout],
+    to_layouts: _Dtype | Iterable[_AnyLayout] | None = None,
+    loops: SupportsIndex | None = None,
+    *,
+    limits: str = "any",
+) -> list[tuple[int, int, list[_Transfer]]]:
+    """Lists what each rank of one split sends to each rank of another one: (from, to, transfers)."""
 
 def names(word: str = "") -> list[dict[str, Any]]:
     """The layouts that devices and libraries have names for."""
 
-def hlo(text_or_compiled: Any) -> Program:
+class _Compiled(Protocol):
+    @property
+    def as_text(self) -> Callable[[], str | None]: ...
+
+def hlo(text_or_compiled: str | _Compiled) -> Program:
     """Reads the text of an HLO module, or a compiled JAX function."""
 
 def explain(error: str | BaseException) -> dict[str, Any]:
@@ -159,11 +219,11 @@ def convert_model(
     path: str | os.PathLike[str],
     rule: str,
     out: str | os.PathLike[str],
-    part: tuple[int, int] | None = None,
+    part: tuple[SupportsIndex, SupportsIndex] | None = None,
     *,
     rules: dict[str, str] | None = None,
     limits: str = "none",
-    jobs: int | None = None,
+    jobs: SupportsIndex | None = None,
 ) -> dict[str, Any]:
     """Lays out a safetensors model, or some parts of a sharded one."""
 

@@ -1,17 +1,26 @@
 //! The commands of the command line as functions: `validate`, `names`, `convert_model`, and `main` for the
 //! program itself.
 //!
-//! The commands run in this process and print into memory, in the form of `--json`: one object a line. The
-//! pages of the command line describe the keys of the objects.
+//! `validate` gives the object of `check --json`. The other commands run in this process and print into
+//! memory, in the form of `--json`: one object a line. docs/JSON.md describes the keys of the objects.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
+use serde_json::Value;
+use tensor_layout::upload::DeviceLimits;
 
-use crate::error::refusal;
+use crate::error::{refusal, refused};
 use crate::layout::Layout;
+use crate::numbers::Number;
+
+/// The most sets of limits that are kept.
+const MOST_LIMITS: usize = 64;
 
 /// The result of a command.
 struct Answer<'py> {
@@ -48,23 +57,76 @@ fn command<'py>(py: Python<'py>, words: Vec<OsString>) -> PyResult<Answer<'py>> 
 /// >>> answer["ok"], [error["code"] for error in answer["errors"]]
 /// (False, ['binding_outside_buffer'])
 #[pyfunction]
-#[pyo3(signature = (layout, limits="webgpu", *, buffer=None, offset=0, role="input"))]
+#[pyo3(
+    signature = (layout, limits="webgpu", *, buffer=None, offset=Number(0), role="input"),
+    text_signature = "(layout, limits=\"webgpu\", *, buffer=None, offset=0, role=\"input\")"
+)]
 pub(crate) fn validate<'py>(
     layout: &Bound<'py, PyAny>,
     limits: &str,
-    buffer: Option<u64>,
-    offset: u64,
+    buffer: Option<Number>,
+    offset: Number,
     role: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let text = Layout::of(layout)?.text()?;
-    let mut words = vec!["check".to_owned(), text, format!("--limits={limits}"), format!("--role={role}")];
-    words.push(format!("--offset={offset}"));
-    words.extend(buffer.map(|bytes| format!("--buffer={bytes}")));
-    let answer = command(layout.py(), words.into_iter().map(OsString::from).collect())?;
-    match answer.objects.into_iter().next() {
-        Some(object) if answer.status < 2 => Ok(object),
-        _ => Err(refusal("unknown_limits", &answer.sentence)),
+    let (py, layout) = (layout.py(), Layout::of(layout)?);
+    let whole = &layout.get().whole;
+    let ([plane], false) = (whole.planes(), whole.is_tuple()) else {
+        let planes = whole.planes().len();
+        let sentence =
+            format!("the layout has {planes} planes, each in a place of its own: check each of layout.planes");
+        return Err(refusal("not_expressible", &sentence));
+    };
+    let is_output = match role {
+        "input" => false,
+        "output" => true,
+        _ => return Err(refusal("parse", &format!("role is `{role}`, but must be `input` or `output`"))),
+    };
+    let limits = limits_of(limits)?;
+    let place = (buffer.map(|bytes| bytes.0), offset.0);
+    to_python(py, &tensor_layout_cli::check_object(plane, &limits, place, is_output).map_err(refused)?)
+}
+
+/// Returns the limits with a name. Those that were used before are kept, but not those of a file.
+fn limits_of(name: &str) -> PyResult<Arc<DeviceLimits>> {
+    static KEPT: Mutex<BTreeMap<String, Arc<DeviceLimits>>> = Mutex::new(BTreeMap::new());
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = kept().get(name) {
+        return Ok(Arc::clone(found));
     }
+    let limits = tensor_layout_cli::limits_by_name(name).map_err(|sentence| refusal("unknown_limits", &sentence))?;
+    let (limits, mut kept) = (Arc::new(limits), kept());
+    if kept.len() >= MOST_LIMITS {
+        kept.clear();
+    }
+    if !name.ends_with(".json") {
+        kept.insert(name.to_owned(), Arc::clone(&limits));
+    }
+    Ok(limits)
+}
+
+/// Converts a value of JSON to an object of Python.
+fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(is_so) => PyBool::new(py, *is_so).to_owned().into_any(),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => number.into_pyobject(py)?.into_any(),
+            (None, Some(number)) => number.into_pyobject(py)?.into_any(),
+            (None, None) => PyFloat::new(py, number.as_f64().unwrap_or(f64::NAN)).into_any(),
+        },
+        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Array(values) => {
+            let values = values.iter().map(|value| to_python(py, value)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, values)?.into_any()
+        }
+        Value::Object(fields) => {
+            let object = PyDict::new(py);
+            for (name, value) in fields {
+                object.set_item(name, to_python(py, value)?)?;
+            }
+            object.into_any()
+        }
+    })
 }
 
 /// Returns the layouts of devices and libraries whose names contain `word`: a list of dicts with "name",
@@ -87,38 +149,92 @@ pub(crate) fn names<'py>(py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyL
 /// i-th of n jobs (from 1) converts every n-th part. The job that finds all parts writes the index, so jobs
 /// need not know each other, and a job that was killed can be run again. Every tensor is read back and
 /// compared before a file gets its name.
+///
+/// `out` is another file than `path`. With `limits`, a tensor that they refuse is a failure: the model is
+/// written, and a `LayoutError` says which tensor.
 #[pyfunction]
 #[pyo3(signature = (path, rule, out, part=None, *, rules=None, limits="none", jobs=None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn convert_model<'py>(
     py: Python<'py>,
-    path: std::path::PathBuf,
+    path: PathBuf,
     rule: &str,
-    out: std::path::PathBuf,
-    part: Option<(u64, u64)>,
+    out: PathBuf,
+    part: Option<(Number, Number)>,
     rules: Option<&Bound<'py, PyDict>>,
     limits: &str,
-    jobs: Option<u16>,
+    jobs: Option<Number>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut words: Vec<OsString> = vec!["model".into(), path.into(), "--out".into(), out.into()];
+    let source = std::fs::canonicalize(&path).map_err(|error| {
+        let sentence = format!("{} cannot be read: {error}", path.display());
+        std::io::Error::new(error.kind(), sentence)
+    })?;
+    if std::fs::canonicalize(&out).is_ok_and(|out| out == source) {
+        let sentence = format!("out is the model itself, {}: give the new model another name", path.display());
+        return Err(refusal("same_file", &sentence));
+    }
+    let mut words: Vec<OsString> = vec!["model".into(), no_option(path).into(), "--out".into(), no_option(out).into()];
     let mut options = vec![format!("--to={rule}"), format!("--limits={limits}")];
-    options.extend(part.map(|(number, of)| format!("--part={number}/{of}")));
-    options.extend(jobs.map(|jobs| format!("--jobs={jobs}")));
+    options.extend(part.map(|(number, of)| format!("--part={}/{}", number.0, of.0)));
+    options.extend(jobs.map(|jobs| format!("--jobs={}", jobs.0)));
     for (pattern, rule) in rules.into_iter().flatten() {
         options.push(format!("--to-for={pattern}={rule}"));
     }
     words.extend(options.into_iter().map(OsString::from));
     let answer = command(py, words)?;
-    match (answer.status, answer.objects.into_iter().next_back()) {
-        (0, Some(summary)) => Ok(summary),
-        (2, _) => Err(PyOSError::new_err(answer.sentence)),
-        (_, Some(object)) if object.contains("error").unwrap_or(false) => {
-            let error = object.get_item("error")?;
-            let code: String = error.get_item("code")?.extract()?;
-            Err(refusal(&code, &error.get_item("message")?.extract::<String>()?))
-        }
-        _ => Err(refusal("not_converted", &answer.sentence)),
+    if answer.status == 0
+        && let Some(summary) = answer.objects.last()
+    {
+        return Ok(summary.clone());
     }
+    for object in &answer.objects {
+        failure(object, limits)?;
+    }
+    let sentence = in_words_of_python(&answer.sentence);
+    // The system's errors end with its number of the error.
+    if sentence.contains("(os error ") {
+        return Err(PyOSError::new_err(sentence));
+    }
+    Err(refusal("not_converted", if sentence.is_empty() { "the model was not converted" } else { &sentence }))
+}
+
+/// A path that begins with a hyphen is no option of the command line.
+fn no_option(path: PathBuf) -> PathBuf {
+    if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path }
+}
+
+/// Returns the error that an object of `model --json` has: of the whole model, of a tensor, or of the limits.
+fn failure(object: &Bound<'_, PyAny>, limits: &str) -> PyResult<()> {
+    let get = |key: &str| object.get_item(key).ok().filter(|value| !value.is_none());
+    let name = get("name").map(|name| format!("tensor `{name}`: ")).unwrap_or_default();
+    if let Some(error) = get("error") {
+        let (code, message): (String, String) =
+            (error.get_item("code")?.extract()?, error.get_item("message")?.extract()?);
+        return Err(refusal(&code, &format!("{name}{message}")));
+    }
+    let codes: Vec<String> = get("limit_errors").map(|codes| codes.extract()).transpose()?.unwrap_or_default();
+    let Some(code) = codes.first() else { return Ok(()) };
+    let sizes = get("sizes").map(|sizes| format!(" of sizes {sizes}")).unwrap_or_default();
+    let sentence =
+        format!("{name}the limits `{limits}` refuse the tensor{sizes} ({}); the model was written", codes.join(", "));
+    Err(refusal(code, &sentence))
+}
+
+/// Replaces the options of the command line by the arguments of the function.
+fn in_words_of_python(sentence: &str) -> String {
+    let options = [
+        ("'--to-for <PATTERN=RULE>'", "rules"),
+        ("'--to <RULE>'", "rule"),
+        ("'--part <NUMBER/OF>'", "part"),
+        ("'--jobs <NUMBER>'", "jobs"),
+        ("'--limits <NAME>'", "limits"),
+        ("--to-for", "rules"),
+        ("--part", "part"),
+        ("--jobs", "jobs"),
+        ("--out", "out"),
+        ("--to", "rule"),
+    ];
+    options.iter().fold(sentence.to_owned(), |sentence, (option, argument)| sentence.replace(option, argument))
 }
 
 /// Runs the command line `tensor-layout`, which the wheel installs, and returns its exit status.

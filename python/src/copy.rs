@@ -6,6 +6,7 @@
 //! source's library: NumPy, PyTorch or JAX. Copies of a few KiB run without a plan. A larger copy has a plan,
 //! which is cached, and runs with the interpreter released.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -14,18 +15,22 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
-use tensor_layout::relayout::{Effort, Padding, Relayout, Settings, Strided, copy_strided};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+use tensor_layout::relayout::{Effort, Relayout, Settings, Strided, copy_strided};
+use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
+use tensor_layout_text::kv::pairs;
+use tensor_layout_text::layout::Part;
 
 use crate::error::{refusal, refused};
 use crate::layout::Layout;
 use crate::memory::Elements;
-use crate::new_array::{Kind, contiguous_like, new_array};
+use crate::new_array::{Kind, contiguous_like, new_array, numpy, to_jax};
+use crate::numbers::{Count, Number};
+use crate::small::Small;
 
 /// The size from which the interpreter is released, in bytes. A smaller copy ends before another thread could
 /// take the interpreter.
-const RELEASE_FROM: usize = 32 << 10;
+pub(crate) const RELEASE_FROM: usize = 32 << 10;
 
 /// The size from which plans are used, in bytes. A smaller copy takes less time than the search for its plan.
 const PLAN_FROM: usize = 16 << 10;
@@ -33,11 +38,11 @@ const PLAN_FROM: usize = 16 << 10;
 /// The most plans in the cache. A plan for the tensors of a large model takes some KiB.
 const MOST_PLANS: usize = 1024;
 
-/// The key of a cached plan: source, destination, reversed axes, and whether padding is set to zero.
-type Pair = (Notated, Notated, Vec<usize>, bool);
+/// The key of a cached plan: source, destination and reversed axes.
+type Pair = (AnyLayout, AnyLayout, Vec<usize>);
 
 /// How a plan is chosen: whether it is measured, and the choice of an earlier plan.
-type How = (bool, Option<String>);
+pub(crate) type How = (bool, Option<String>);
 
 /// The most bytes of memory in which plans are timed, unless the caller says otherwise.
 const MOST_MEASURED: u64 = 4 << 30;
@@ -53,7 +58,7 @@ fn plan(py: Python<'_>, pair: Pair, how: How) -> PyResult<Arc<Relayout>> {
     if let Some(plan) = plans().get(&key) {
         return Ok(Arc::clone(plan));
     }
-    let ((from, to, reversed, zero), (measures, choice)) = &key;
+    let ((from, to, reversed), (measures, choice)) = &key;
     let effort = if *measures { Effort::Measure { most_bytes: MOST_MEASURED } } else { Effort::Estimate };
     let settings = Settings { reversed: reversed.clone(), effort, choice: choice.clone(), ..Settings::default() };
     let new = || Relayout::with(from, to, &settings);
@@ -61,7 +66,6 @@ fn plan(py: Python<'_>, pair: Pair, how: How) -> PyResult<Arc<Relayout>> {
     if let Some(reason) = plan.estimate_reason() {
         py.import("warnings")?.call_method1("warn", (reason,))?;
     }
-    let plan = if *zero { plan.with_padding(Padding::Zero).map_err(refused)? } else { plan };
     let plan = Arc::new(plan);
     let mut plans = plans();
     if plans.len() >= MOST_PLANS {
@@ -103,8 +107,41 @@ fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], threads: usi
     py.detach(|| pool.install(|| plan.run_parallel(from, to))).map_err(refused)
 }
 
-/// Returns the layout of an array, and the axes with negative strides.
-pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> {
+/// One side of a copy.
+pub(crate) enum Side<'a> {
+    /// A layout in the library's types, and the axes that run backwards.
+    One(AnyLayout, Vec<usize>),
+    /// A layout that lies in several parts.
+    Parts(&'a [Part]),
+}
+
+impl Side<'_> {
+    pub(crate) fn of(layout: &Layout) -> PyResult<Side<'_>> {
+        let values = layout.whole.values();
+        if layout.whole.planes().len() != 1 || layout.whole.is_tuple() || values.parts().is_empty() {
+            // The sentence says what the layout has.
+            layout.map()?;
+        }
+        Ok(match values.any() {
+            Some(one) => Side::One(one.clone(), values.reversed().to_vec()),
+            None => Side::Parts(values.parts()),
+        })
+    }
+
+    fn parts(&self) -> PyResult<Cow<'_, [Part]>> {
+        match self {
+            Side::Parts(parts) => Ok(Cow::Borrowed(parts)),
+            Side::One(_, reversed) if !reversed.is_empty() => {
+                let sentence = "one layout runs backwards along an axis, and the other one lies in several parts";
+                Err(refusal("not_expressible", sentence))
+            }
+            Side::One(one, _) => Ok(Cow::Owned(vec![Part::whole(one.to_index_map().map_err(refused)?)])),
+        }
+    }
+}
+
+/// Returns the layout of an array as one side of a copy.
+pub(crate) fn described(elements: &Elements) -> PyResult<(AnyLayout, Vec<usize>)> {
     let data_type = elements.data_type.ok_or_else(|| {
         refusal("unknown_data_type", "the elements are of a type that no layout has a name for: view them as integers")
     })?;
@@ -137,7 +174,32 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
     let (sizes, strides) = (list(signed.desc.sizes()), list(signed.desc.strides()));
     let name = data_type.name_in(tensor_layout::element::Naming::Numpy).unwrap_or_default();
     let text = format!("ndarray(shape=({sizes}), dtype={name}, strides=({strides}))");
-    Ok((text.parse().map_err(refused)?, signed.reversed))
+    Ok((text.parse::<Notated>().map_err(refused)?.into(), signed.reversed))
+}
+
+/// Returns the plans of a copy. There are several if a side lies in several parts.
+pub(crate) fn plans(py: Python<'_>, from: Side<'_>, to: Side<'_>, how: How) -> PyResult<Vec<Arc<Relayout>>> {
+    match (from, to) {
+        (Side::One(from, mut reversed), Side::One(to, backwards)) => {
+            turned_once(&mut reversed, backwards);
+            Ok(vec![plan(py, (from, to, reversed), how)?])
+        }
+        (from, to) => {
+            let (from, to) = (from.parts()?, to.parts()?);
+            let new = |(from, to): &(IndexMap, IndexMap)| Relayout::new(from, to).map(Arc::new);
+            let plans = || pairs(&from, &to)?.iter().map(new).collect::<Result<_, Error>>();
+            py.detach(plans).map_err(refused)
+        }
+    }
+}
+
+/// Adds the axes that run backwards on the other side. If both sides run backwards along an axis, the axis is
+/// copied forwards.
+fn turned_once(reversed: &mut Vec<usize>, backwards: Vec<usize>) {
+    let both: Vec<usize> = reversed.iter().copied().filter(|axis| backwards.contains(axis)).collect();
+    reversed.extend(backwards);
+    reversed.retain(|axis| !both.contains(axis));
+    reversed.sort_unstable();
 }
 
 /// Copies an array to another layout.
@@ -164,72 +226,97 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
 /// >>> bool((copy(tiles, "u8[3,5]{1,0}", layout="u8[3,5]{1,0:T(2,2)}") == a).all())
 /// True
 #[pyfunction]
-#[pyo3(signature = (array, to=None, out=None, threads=1, *, layout=None, effort="estimate", choice=None))]
+#[pyo3(
+    signature = (array, to=None, out=None, threads=Count(1), *, layout=None, effort="estimate", choice=None),
+    text_signature = "(array, to=None, out=None, threads=1, *, layout=None, effort=\"estimate\", choice=None)"
+)]
 #[allow(clippy::too_many_arguments, reason = "the arguments of the Python function")]
 pub(crate) fn copy<'py>(
     array: &Bound<'py, PyAny>,
     to: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
-    threads: usize,
+    threads: Count,
     layout: Option<&Bound<'py, PyAny>>,
     effort: &str,
     choice: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
-    check_threads(threads)?;
+    let threads = check_threads(threads)?;
     let how = match effort {
         "estimate" => (false, choice),
         "measure" => (true, choice),
         _ => return Err(refusal("parse", &format!("effort is `{effort}`, but must be `estimate` or `measure`"))),
     };
+    let (layout, to) = (layout.map(Layout::of).transpose()?, to.map(Layout::of).transpose()?);
+    if layout.is_none()
+        && how == How::default()
+        && let Some(small) = Small::of(array)
+    {
+        match (&to, out) {
+            (None, None) => return small.packed(),
+            (Some(to), None) => {
+                if let Some(made) = small.copy_as(to.get().form()?) {
+                    return made;
+                }
+            }
+            (None, Some(out)) => {
+                if let Some(into) = Small::of(out)
+                    && small.copy_into(&into)?
+                {
+                    return Ok(out.clone());
+                }
+            }
+            (Some(_), Some(_)) => {}
+        }
+    }
     let source = Elements::of(array, false)?;
-    let (from, mut reversed) = match layout {
+    let from = match &layout {
         Some(layout) => {
             require_packed(&source, "the array", "layout")?;
-            (Layout::of(layout)?.notated, Vec::new())
+            Side::of(layout.get())?
         }
-        None => described(&source)?,
+        None => described(&source).map(|(one, reversed)| Side::One(one, reversed))?,
     };
     let Some(out) = out else {
-        let to = match to {
-            Some(to) => Layout::of(to)?,
-            None => {
-                let map = Layout::new(from.clone())?.map;
-                let (data_type, sizes) = (map.data_type(), map.sizes());
-                // XLA's layouts have a byte for each element of fewer than 8 bits, like ml_dtypes.
-                let packed = match data_type.bits() < 8 {
-                    true => ArrayShape::row_major(data_type, sizes).map(Notated::from),
-                    false => BufferTensorDesc::packed(data_type, sizes).map(Notated::from),
-                };
-                Layout::new(packed.map_err(refused)?)?
-            }
-        };
-        let plan = plan(py, (from, to.notated.clone(), reversed, true), how)?;
-        let new = new_array(py, &to, plan.destination_size_in_bytes())?;
-        let mut memory = Elements::by_buffer(&new.bytes, true)?;
-        run(py, &plan, source.bytes(), memory.bytes_mut(&source)?, threads)?;
-        drop(memory);
-        return new.finish(Kind::of(array)?);
+        let to = to.map_or_else(|| Bound::new(py, packed_like(&from)?), Ok)?;
+        let (to, form) = (to.get(), to.get().form()?);
+        let plans = plans(py, from, Side::of(to)?, how)?;
+        let mut new = new_array(py, form.bytes, !form.has_padding)?;
+        for plan in plans {
+            run(py, &plan, source.bytes(), new.bytes_mut(&source)?, threads)?;
+        }
+        return new.finish(form, Kind::of(array)?);
     };
     if Kind::of(out)? == Kind::Jax {
         return Err(refusal("read_only", "arrays of JAX are immutable, so `out` cannot be one"));
     }
     let mut memory = Elements::of(out, true)?;
-    let (to, backwards) = match to {
+    let into = match &to {
         Some(to) => {
             require_packed(&memory, "`out`", "to")?;
-            (Layout::of(to)?.notated, Vec::new())
+            Side::of(to.get())?
         }
-        None => described(&memory)?,
+        None => described(&memory).map(|(one, reversed)| Side::One(one, reversed))?,
     };
-    // If both sides have a negative stride for an axis, the axis is copied forwards.
-    let both: Vec<usize> = reversed.iter().copied().filter(|axis| backwards.contains(axis)).collect();
-    reversed.extend(backwards);
-    reversed.retain(|axis| !both.contains(axis));
-    reversed.sort_unstable();
-    let plan = plan(py, (from, to, reversed, false), how)?;
-    run(py, &plan, source.bytes(), memory.bytes_mut(&source)?, threads)?;
+    for plan in plans(py, from, into, how)? {
+        run(py, &plan, source.bytes(), memory.bytes_mut(&source)?, threads)?;
+    }
     Ok(out.clone())
+}
+
+/// Returns the packed row-major layout of the same elements.
+fn packed_like(side: &Side<'_>) -> PyResult<Layout> {
+    let Side::One(one, _) = side else {
+        let sentence = "the layout lies in several parts: pass `to`, the layout of the result";
+        return Err(refusal("not_expressible", sentence));
+    };
+    let map = one.to_index_map().map_err(refused)?;
+    // XLA's layouts have a byte for each element of fewer than 8 bits, like ml_dtypes.
+    let whole = match map.data_type().bits() < 8 {
+        true => ArrayShape::row_major(map.data_type(), map.sizes()).map(Into::into),
+        false => BufferTensorDesc::packed(map.data_type(), map.sizes()).map(Into::into),
+    };
+    Ok(Layout::new(whole.map_err(refused)?))
 }
 
 /// Times several plans of a copy from one layout to another, in memory of at most `most_bytes` bytes, and
@@ -241,13 +328,14 @@ pub(crate) fn copy<'py>(
 /// True
 #[pyfunction]
 #[pyo3(
-    signature = (layout, to, *, most_bytes=MOST_MEASURED),
+    signature = (layout, to, *, most_bytes=Number(MOST_MEASURED)),
     text_signature = "(layout, to, *, most_bytes=4294967296)"
 )]
-pub(crate) fn measure(layout: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, most_bytes: u64) -> PyResult<String> {
-    let (from, to) = (Layout::of(layout)?.notated, Layout::of(to)?.notated);
-    let settings = Settings { effort: Effort::Measure { most_bytes }, ..Settings::default() };
-    let plan = layout.py().detach(|| Relayout::with(&from, &to, &settings)).map_err(refused)?;
+pub(crate) fn measure(layout: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, most_bytes: Number) -> PyResult<String> {
+    let (from, to) = (Layout::of(layout)?, Layout::of(to)?);
+    let (from, to) = (from.get().whole.any().map_err(refused)?, to.get().whole.any().map_err(refused)?);
+    let settings = Settings { effort: Effort::Measure { most_bytes: most_bytes.0 }, ..Settings::default() };
+    let plan = layout.py().detach(|| Relayout::with(from, to, &settings)).map_err(refused)?;
     match plan.estimate_reason() {
         Some(reason) => Err(refusal("out_of_limits", &reason)),
         None => Ok(plan.choice()),
@@ -275,9 +363,9 @@ fn with_type_of<'py>(
     }
 }
 
-fn check_threads(threads: usize) -> PyResult<()> {
+fn check_threads(Count(threads): Count) -> PyResult<usize> {
     if (1..=1024).contains(&threads) {
-        return Ok(());
+        return Ok(threads);
     }
     Err(refusal("out_of_limits", &format!("threads is {threads}, but must be between 1 and 1024")))
 }
@@ -291,7 +379,8 @@ fn require_packed(elements: &Elements, what: &str, argument: &str) -> PyResult<(
 }
 
 /// A replacement for `numpy.ascontiguousarray`: returns the array itself if it is packed row-major, otherwise
-/// a packed copy. For a PyTorch tensor it replaces `contiguous()`.
+/// a packed copy. For a PyTorch tensor it replaces `contiguous()`. An array of JAX gives one of JAX. Lists
+/// and numbers become arrays, as in NumPy; any other object that is no array is refused.
 ///
 /// >>> import numpy
 /// >>> a = numpy.arange(6).reshape(2, 3)
@@ -300,49 +389,40 @@ fn require_packed(elements: &Elements, what: &str, argument: &str) -> PyResult<(
 /// >>> ascontiguous(a.T).strides == (16, 8)
 /// True
 #[pyfunction]
-#[pyo3(signature = (a, dtype=None, *, threads=1))]
+#[pyo3(signature = (a, dtype=None, *, threads=Count(1)), text_signature = "(a, dtype=None, *, threads=1)")]
 pub(crate) fn ascontiguous<'py>(
     a: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
-    threads: usize,
+    threads: Count,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = a.py();
-    check_threads(threads)?;
-    let numpy = crate::new_array::numpy(py)?;
+    let (py, threads) = (a.py(), check_threads(threads)?);
+    if dtype.is_none()
+        && let Some(small) = Small::of(a).filter(|small| small.rank() > 0)
+    {
+        return if small.is_packed() { Ok(a.clone()) } else { small.packed() };
+    }
     let kind = Kind::of(a)?;
-    let (array, source) = if kind == Kind::Torch {
-        if let Some(dtype) = dtype {
-            let converted = a.call_method1(intern!(py, "to"), (dtype,))?;
-            return ascontiguous(&converted, None, threads);
+    if let (Kind::Torch | Kind::Jax, Some(dtype)) = (kind, dtype) {
+        let method = if kind == Kind::Torch { intern!(py, "to") } else { intern!(py, "astype") };
+        return ascontiguous(&a.call_method1(method, (dtype,))?, None, Count(threads));
+    }
+    let (array, source) = match kind {
+        Kind::Torch => {
+            let source = Elements::of(a, false)?;
+            // A tensor with its conjugate or negative bit set is packed only once it is resolved.
+            let is_itself = !a.call_method0(intern!(py, "is_neg"))?.is_truthy()?
+                && !a.call_method0(intern!(py, "is_conj"))?.is_truthy()?;
+            let resolved = || a.call_method0(intern!(py, "resolve_conj"))?.call_method0(intern!(py, "resolve_neg"));
+            (if is_itself { a.clone() } else { resolved()? }, source)
         }
-        let source = Elements::of(a, false)?;
-        // A tensor with its conjugate or negative bit set is packed only once it is resolved.
-        let is_itself = !a.call_method0(intern!(py, "is_neg"))?.is_truthy()?
-            && !a.call_method0(intern!(py, "is_conj"))?.is_truthy()?;
-        (
-            if is_itself {
-                a.clone()
-            } else {
-                a.call_method0(intern!(py, "resolve_conj"))?.call_method0(intern!(py, "resolve_neg"))?
-            },
-            source,
-        )
-    } else {
-        let is_array = a.get_type().is(numpy.ndarray.bind(py)) && dtype.is_none();
-        let array = match is_array {
-            true => a.clone(),
-            false => {
-                let arguments = PyDict::new(py);
-                arguments.set_item("dtype", dtype)?;
-                numpy.module.bind(py).call_method(intern!(py, "asarray"), (a,), Some(&arguments))?
+        Kind::Jax => (a.clone(), Elements::of(a, false)?),
+        Kind::Numpy => {
+            let array = as_numpy(a, dtype)?;
+            match Elements::of(&array, false) {
+                Ok(source) if !source.sizes.is_empty() => (array, source),
+                // NumPy handles objects, and numbers without an axis, to which it adds one.
+                _ => return numpy(py)?.module.bind(py).call_method1(intern!(py, "ascontiguousarray"), (array,)),
             }
-        };
-        // Paddle gives NumPy a bfloat16 as a number of 16 bits.
-        let array = with_type_of(a, array, dtype.is_none())?;
-        match Elements::of(&array, false) {
-            Ok(source) if !source.sizes.is_empty() => (array, source),
-            // NumPy handles objects, and numbers without an axis, to which it adds one.
-            _ => return numpy.module.bind(py).call_method1(intern!(py, "ascontiguousarray"), (array,)),
         }
     };
     if source.is_packed() {
@@ -366,10 +446,41 @@ pub(crate) fn ascontiguous<'py>(
     } else {
         let signed = BufferTensorDesc::from_signed(unit, &sizes, &strides).map_err(refused)?;
         let packed = BufferTensorDesc::from_signed(unit, &sizes, &to_strides).map_err(refused)?;
-        let plan = plan(py, (signed.desc.into(), packed.desc.into(), signed.reversed, false), How::default())?;
+        let plan = plan(py, (signed.desc.into(), packed.desc.into(), signed.reversed), How::default())?;
         run(py, &plan, from, to, threads)?;
     }
-    Ok(result)
+    drop(memory);
+    if kind == Kind::Jax { to_jax(&result) } else { Ok(result) }
+}
+
+/// Returns an object as an array of NumPy, of its own type unless `dtype` names another one.
+fn as_numpy<'py>(a: &Bound<'py, PyAny>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    let numpy = numpy(py)?;
+    let is_numpys = a.is_instance(numpy.ndarray.bind(py))?;
+    if is_numpys && dtype.is_none() && a.get_type().is(numpy.ndarray.bind(py)) {
+        return Ok(a.clone());
+    }
+    let arguments = PyDict::new(py);
+    arguments.set_item(intern!(py, "dtype"), dtype)?;
+    let asarray =
+        |a: &Bound<'py, PyAny>| numpy.module.bind(py).call_method(intern!(py, "asarray"), (a,), Some(&arguments));
+    let array = match asarray(a) {
+        Ok(array) => array,
+        // NumPy does not read the name that mlx has for bfloat16 in its buffers.
+        Err(error) => match copy(a, None, None, Count(1), None, "estimate", None) {
+            Ok(copied) => asarray(&copied)?,
+            Err(_) => return Err(error),
+        },
+    };
+    // NumPy puts what it does not know into an array of one object.
+    let is_one_object =
+        || PyResult::Ok(array.getattr("ndim")?.eq(0)? && array.getattr("dtype")?.getattr("hasobject")?.is_truthy()?);
+    if !is_numpys && is_one_object()? {
+        Elements::of(a, false)?;
+    }
+    // Paddle gives NumPy a bfloat16 as a number of 16 bits.
+    with_type_of(a, array, dtype.is_none())
 }
 
 type Units = (DataType, SmallVec<[usize; 8]>, SmallVec<[isize; 8]>);

@@ -3,20 +3,22 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout_hlo::{OutOfMemoryReport, smaller_layout};
+use tensor_layout_hlo::{OutOfMemoryReport, ReportedSize, smaller_layout};
 
 use crate::error::refusal;
 
 /// Explains the text of an out-of-memory error of XLA (RESOURCE_EXHAUSTED): the arrays that took the memory,
 /// the bytes of each that are padding, and the layout that a TPU compiler would choose if it is smaller.
 /// `text` has a sentence for each array, `needed_bytes` and `available_bytes` what the report says of the
-/// program and the device.
+/// program and the device, `asked_bytes` and `free_bytes` what it says of the allocation that failed.
 ///
 /// >>> report = """RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.
 /// ...   1. Size: 2.44M
 /// ...      Shape: f32[5000,1]{1,0:T(8,128)}"""
 /// >>> explain(report)["arrays"][0]["expansion"]
 /// 128.0
+/// >>> explain("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.")["asked_bytes"]
+/// 6291456
 #[pyfunction]
 pub(crate) fn explain<'py>(error: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let py = error.py();
@@ -61,10 +63,18 @@ pub(crate) fn explain<'py>(error: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
         arrays.append(row)?;
         sentences.push(sentence);
     }
+    let bytes = |size: &Option<ReportedSize>| size.as_ref().map(|size| size.bytes);
+    let (asked, free) = (bytes(&report.asked), bytes(&report.free));
+    if let Some(asked) = asked {
+        let free = free.map(|free| format!(", and {free} were free")).unwrap_or_default();
+        sentences.push(format!("The allocation that failed asked for {asked} bytes{free}."));
+    }
     let answer = PyDict::new(py);
+    answer.set_item("asked_bytes", asked)?;
+    answer.set_item("free_bytes", free)?;
     answer.set_item("arrays", arrays)?;
-    answer.set_item("needed_bytes", report.used.as_ref().map(|size| size.bytes))?;
-    answer.set_item("available_bytes", report.capacity.as_ref().map(|size| size.bytes))?;
+    answer.set_item("needed_bytes", bytes(&report.used))?;
+    answer.set_item("available_bytes", bytes(&report.capacity))?;
     answer.set_item("text", sentences.join("\n"))?;
     Ok(answer)
 }

@@ -1,24 +1,42 @@
 //! `Layout`: a layout in any notation, with its index map.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
+
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PySlice, PyString, PyTuple};
-use tensor_layout::AnyLayout;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
 use tensor_layout::bridge::Lowering;
 use tensor_layout::element::Naming;
-use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap, lower};
+use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, IndexMap, ToIndexMap, lower};
 use tensor_layout_text::draw::Picture;
-use tensor_layout_text::{Notated, Notation, ViewStep};
+use tensor_layout_text::layout::{Layout as Whole, Plane, Role};
 
 use crate::error::{refusal, refused};
 use crate::memory::Elements;
+use crate::new_array::{Form, has_tiles};
+use crate::numbers::{Number, Numbers};
+
+/// The most texts whose layouts are kept.
+const MOST_TEXTS: usize = 1024;
 
 /// The offset of every element of a tensor.
 ///
-/// `source` is a layout in any notation, or an array (NumPy, PyTorch or JAX on the CPU) whose own layout is
-/// described. With `sizes` and `dtype` it may also be a rule: an axis order ("NHWC"), a oneDNN tag, tiles
-/// ("T(8,128)"), "tpu:v5e" for the layout that a TPU compiler picks, or a device layout's name. Without
-/// `source`, pass `sizes`, with or without `strides`, both in elements.
+/// `source` is a layout in any notation, another `Layout`, or an array (NumPy, PyTorch or JAX on the CPU)
+/// whose own layout is described. With `sizes` and `dtype` it may also be a rule: an axis order ("NHWC"), a
+/// oneDNN tag, tiles ("T(8,128)"), "tpu:v5e" for the layout that a TPU compiler picks, or a device layout's
+/// name. Without `source`, pass `sizes`, with or without `strides`, both in elements.
+///
+/// A layout may have several planes (values with scales, the arrays of a tuple), and a plane several parts (a
+/// cache with a block table). `sizes`, `dtype`, `offset` and `index` are those of the values, or of the first
+/// array; what needs one index map refuses such a layout.
+///
+/// Two layouts are equal (`==`) if they have the same planes: the same type and sizes, and the same strides
+/// or tiles, whatever notation they were read from. Layouts of different kinds are never equal, even if every
+/// element is stored at the same offset: that is what `same` says. A layout equals its copy, its pickle, and
+/// `Layout(str(layout))`.
 ///
 /// >>> tiled = Layout("bf16[256,512]{1,0:T(8,128)(2,1)}")
 /// >>> tiled.sizes, tiled.bytes, tiled.padding, tiled.strides
@@ -30,8 +48,9 @@ use crate::memory::Elements;
 #[pyclass(frozen, module = "relayout")]
 #[derive(Clone)]
 pub(crate) struct Layout {
-    pub(crate) notated: Notated,
-    pub(crate) map: IndexMap,
+    pub(crate) whole: Whole,
+    /// What a new array of the layout looks like, once that was asked for.
+    form: OnceLock<Form>,
 }
 
 /// A layout in sizes and strides, if strides can express it.
@@ -66,53 +85,124 @@ pub(crate) fn data_type(name: &Bound<'_, PyAny>) -> PyResult<DataType> {
             Err(_) => name.str()?.extract()?,
         },
     };
+    // Layouts have the order of bytes of this machine. A dtype of NumPy says whether it has another.
+    if let Ok(is_native) = name.getattr("isnative")
+        && !is_native.is_truthy()?
+    {
+        let order = name.getattr("byteorder")?;
+        let sentence =
+            format!("{name} has the order of bytes `{order}`, which no layout has: view the elements as bytes");
+        return Err(refusal("unknown_data_type", &sentence));
+    }
     let short = text.strip_prefix("torch.").unwrap_or(&text);
     DataType::from_name_in(Naming::Numpy, short).map_or_else(|| short.parse().map_err(refused), Ok)
 }
 
+/// What makes a plane equal to another one: everything but the notation.
+type Key<'a> = (&'a [u64], Result<&'a AnyLayout, Vec<(String, &'a IndexMap)>>, &'a [usize], &'a Role, u64, String);
+
+fn key(plane: &Plane) -> Key<'_> {
+    let parts = || plane.parts().iter().map(|part| (format!("{:?}", part.indices), &part.map)).collect();
+    let layout = plane.any().ok_or_else(parts);
+    (plane.sizes(), layout, plane.reversed(), plane.role(), plane.alignment(), plane.type_name())
+}
+
 impl Layout {
-    pub(crate) fn new(notated: Notated) -> PyResult<Layout> {
-        let map = notated.to_index_map().map_err(refused)?;
-        Ok(Layout { notated, map })
+    pub(crate) fn new(whole: Whole) -> Layout {
+        Layout { whole, form: OnceLock::new() }
     }
 
-    /// Returns the layout of a text, or a layout that already exists.
-    pub(crate) fn of(layout: &Bound<'_, PyAny>) -> PyResult<Layout> {
-        match layout.cast::<Layout>() {
-            Ok(layout) => Ok(layout.get().clone()),
-            Err(_) => Self::create(Some(layout), None, None, None),
+    fn of_text(text: &str) -> PyResult<Layout> {
+        text.parse().map(Layout::new).map_err(refused)
+    }
+
+    /// Returns the layout of a text or of an array, or a layout that already exists. The layouts of the last
+    /// texts are kept.
+    pub(crate) fn of<'py>(layout: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Layout>> {
+        static READ: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+        let py = layout.py();
+        if let Ok(layout) = layout.cast::<Layout>() {
+            return Ok(layout.clone());
         }
+        let is_text = layout.is_exact_instance_of::<PyString>();
+        let read = READ.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
+        if is_text && let Some(found) = read.get_item(layout)? {
+            return Ok(found.cast_into()?);
+        }
+        let new = Bound::new(py, Self::create(Some(layout), None, None, None)?)?;
+        if is_text {
+            if read.len() >= MOST_TEXTS {
+                read.clear();
+            }
+            read.set_item(layout, &new)?;
+        }
+        Ok(new)
+    }
+
+    /// Returns what a new array of the layout looks like.
+    pub(crate) fn form(&self) -> PyResult<&Form> {
+        match self.form.get() {
+            Some(form) => Ok(form),
+            None => {
+                let form = Form::of(self)?;
+                Ok(self.form.get_or_init(|| form))
+            }
+        }
+    }
+
+    /// The one index map of the layout.
+    pub(crate) fn map(&self) -> PyResult<&IndexMap> {
+        self.whole.whole().map_err(refused)
+    }
+
+    /// The values, or the first array of a tuple.
+    fn values(&self) -> &Plane {
+        self.whole.values()
+    }
+
+    pub(crate) fn sizes_ref(&self) -> &[u64] {
+        self.whole.sizes()
+    }
+
+    /// The type of an element, and the bits that it takes.
+    pub(crate) fn element(&self) -> PyResult<(DataType, u32)> {
+        match self.values().parts().first() {
+            Some(part) => Ok((part.map.data_type(), part.map.element_bits())),
+            None => self.map().map(|map| (map.data_type(), map.element_bits())),
+        }
+    }
+
+    /// The strides in elements, if they say everything: negative ones for axes that run backwards. `None` for
+    /// tiles, for several parts, and for a layout that begins behind the start of its buffer.
+    pub(crate) fn strides_of_array(&self) -> Option<Vec<isize>> {
+        let plane = self.values();
+        let layout = plane.any().filter(|layout| !has_tiles(layout))?;
+        let part = plane.parts().first().filter(|part| part.map.base() == 0 && plane.blocks().is_none())?;
+        let strides = match layout {
+            AnyLayout::Strided(desc) => desc.strides().to_vec(),
+            _ => part.map.strides()?.to_vec(),
+        };
+        let signed = |(axis, &stride): (usize, &u64)| {
+            let stride = isize::try_from(stride).ok()?;
+            Some(if plane.reversed().contains(&axis) { stride.checked_neg()? } else { stride })
+        };
+        strides.iter().enumerate().map(signed).collect()
     }
 
     /// Returns a text that reads as this layout.
-    pub(crate) fn text(&self) -> PyResult<String> {
-        match self.notated.notation() {
-            Notation::Strides => tensor_layout_text::text(self.notated.layout()).map_err(refused),
-            _ => Ok(self.notated.to_string()),
-        }
+    fn text(&self) -> String {
+        self.whole.to_string()
     }
 
-    /// Returns the layout of the result of a view or a lowering.
-    fn of_any(layout: AnyLayout) -> PyResult<Layout> {
-        let notated = match layout {
-            AnyLayout::Strided(desc) => desc.into(),
-            AnyLayout::Tiled(shape) => shape.into(),
-            other => tensor_layout_text::text(&other).and_then(|text| text.parse()).map_err(refused)?,
-        };
-        Self::new(notated)
-    }
-
-    /// Returns the layout of an array. No axis may have a negative stride.
+    /// Returns the layout of an array.
     fn of_array(array: &Bound<'_, PyAny>) -> PyResult<Layout> {
         let elements = Elements::of(array, false)?;
-        let (side, reversed) = crate::copy::described(&elements)?;
-        match reversed.first() {
-            None => Self::new(side),
-            Some(axis) => {
-                let reason = format!("axis {axis} has a negative stride, and a layout has no direction");
-                Err(refusal("negative", &reason))
-            }
+        let (one, reversed) = crate::copy::described(&elements)?;
+        if reversed.is_empty() {
+            return Ok(Layout::new(one.into()));
         }
+        // The text has an offset, which makes the tensor a part of its buffer.
+        Self::of_text(&Whole::turned(one, reversed).to_string())
     }
 }
 
@@ -122,8 +212,8 @@ impl Layout {
     #[pyo3(signature = (source=None, *, sizes=None, strides=None, dtype=None))]
     fn create(
         source: Option<&Bound<'_, PyAny>>,
-        sizes: Option<Vec<u64>>,
-        strides: Option<Vec<u64>>,
+        sizes: Option<Numbers>,
+        strides: Option<Numbers>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Layout> {
         let element = dtype.map(data_type).transpose()?;
@@ -131,20 +221,23 @@ impl Layout {
         match (source, text, sizes) {
             (Some(_), Some(rule), Some(sizes)) if strides.is_none() => {
                 let element = element.ok_or_else(|| PyTypeError::new_err("a rule needs dtype= beside sizes="))?;
-                Self::new(tensor_layout_cli::layout_by_rule(&rule, element, &sizes).map_err(refused)?)
+                let notated = tensor_layout_cli::layout_by_rule(&rule, element, &sizes.0).map_err(refused)?;
+                Ok(Layout::new(notated.into()))
             }
-            (Some(_), Some(text), None) if strides.is_none() && element.is_none() => {
-                Self::new(text.parse().map_err(refused)?)
-            }
-            (Some(array), None, None) if strides.is_none() && element.is_none() => Self::of_array(array),
+            (Some(_), Some(text), None) if strides.is_none() && element.is_none() => Self::of_text(&text),
+            (Some(source), None, None) if strides.is_none() && element.is_none() => match source.cast::<Layout>() {
+                Ok(layout) => Ok(layout.get().clone()),
+                Err(_) => Self::of_array(source),
+            },
             (None, None, Some(sizes)) => {
                 let element = element.ok_or_else(|| PyTypeError::new_err("sizes= needs dtype="))?;
-                let desc = BufferTensorDesc::new(element, &sizes, strides.as_deref()).map_err(refused)?;
-                Self::new(desc.into())
+                let strides = strides.as_ref().map(|strides| strides.0.as_slice());
+                let desc = BufferTensorDesc::new(element, &sizes.0, strides).map_err(refused)?;
+                Ok(Layout::new(desc.into()))
             }
             _ => Err(PyTypeError::new_err(
-                "a layout is made from a text, from an array, from a rule with sizes= and dtype=, or from sizes=, \
-                 dtype= and perhaps strides=",
+                "a layout is made from a text, from a Layout, from an array, from a rule with sizes= and dtype=, or \
+                 from sizes=, dtype= and perhaps strides=",
             )),
         }
     }
@@ -152,29 +245,46 @@ impl Layout {
     /// The sizes, in elements.
     #[getter]
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.map.sizes())
+        PyTuple::new(py, self.sizes_ref())
     }
 
-    /// The strides, in elements, or None if no strides express the layout (tiles).
+    /// The strides, in elements, or None if no strides express the layout (tiles). The stride of an axis that
+    /// runs backwards is negative.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        if let AnyLayout::Strided(desc) = self.notated.layout() {
-            return PyTuple::new(py, desc.strides()).map(Some);
-        }
-        self.map.strides().map(|strides| PyTuple::new(py, strides)).transpose()
+        let plane = self.values();
+        let ([part], Some(layout)) = (plane.parts(), plane.any()) else { return Ok(None) };
+        let strides = match layout {
+            AnyLayout::Strided(desc) => Some(desc.strides().to_vec()),
+            _ => part.map.strides().map(|strides| strides.to_vec()),
+        };
+        let signed = |(axis, stride): (usize, u64)| match plane.reversed().contains(&axis) {
+            true => i128::from(stride).saturating_neg(),
+            false => stride.into(),
+        };
+        strides
+            .map(|strides| PyTuple::new(py, strides.into_iter().enumerate().map(signed).collect::<Vec<_>>()))
+            .transpose()
     }
 
-    /// The type of an element, by its name in NumPy and ml_dtypes.
+    /// The type of an element, by its name in NumPy and ml_dtypes. Of a tensor of blocks it is the block
+    /// type.
     #[getter]
     fn dtype(&self) -> String {
-        let data_type = self.map.data_type();
-        data_type.name_in(Naming::Numpy).map_or_else(|| data_type.to_string(), str::to_owned)
+        match (self.values().blocks(), self.element()) {
+            (None, Ok((data_type, _))) => {
+                data_type.name_in(Naming::Numpy).map_or_else(|| data_type.to_string(), str::to_owned)
+            }
+            _ => self.values().type_name(),
+        }
     }
 
-    /// The size of the buffer in bytes, padding included.
+    /// The size of the buffer in bytes, padding included. Planes are added up.
     #[getter]
-    fn bytes(&self) -> u64 {
-        self.map.physical_size_in_bytes()
+    fn bytes(&self) -> PyResult<u64> {
+        let planes = self.whole.planes().iter();
+        let sizes: Vec<u64> = planes.map(Plane::size_in_bytes).collect::<Result<_, _>>().map_err(refused)?;
+        Ok(sizes.into_iter().fold(0, u64::saturating_add))
     }
 
     /// The number of bytes of the buffer that belong to no element.
@@ -182,16 +292,29 @@ impl Layout {
     /// >>> Layout("f32[1000,1]{1,0:T(8,128)}").padding
     /// 508000
     #[getter]
-    fn padding(&self) -> u64 {
-        let padding = self.map.physical_elements().saturating_sub(self.map.element_count());
-        let bits = u128::from(padding).saturating_mul(self.map.element_bits().into());
-        u64::try_from(bits.div_euclid(8)).unwrap_or(u64::MAX)
+    fn padding(&self) -> PyResult<u64> {
+        let parts = self.whole.planes().iter().flat_map(Plane::parts);
+        let bits =
+            parts.map(|part| u128::from(part.map.element_count()).saturating_mul(part.map.element_bits().into()));
+        let bytes = u128::from(self.bytes()?).saturating_mul(8).saturating_sub(bits.fold(0, u128::saturating_add));
+        Ok(u64::try_from(bytes.div_euclid(8)).unwrap_or(u64::MAX))
     }
 
     /// The class of the layout: "affine", "split", "ragged_split", "fused" or "irreducible".
     #[getter]
-    fn kind(&self) -> String {
-        self.map.class().to_string()
+    fn kind(&self) -> PyResult<String> {
+        self.map().map(|map| map.class().to_string())
+    }
+
+    /// The planes of the layout, each as a `Layout`: of values with scales the values first, of a tuple its
+    /// arrays.
+    ///
+    /// >>> [plane.sizes for plane in Layout("f4e2m1fn[128,320] with f8e8m0fnu per 32").planes]
+    /// [(128, 320), (128, 10)]
+    #[getter]
+    fn planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let layout = |plane: &Plane| Self::of_text(&plane.to_string()).and_then(|layout| Py::new(py, layout));
+        PyTuple::new(py, self.whole.planes().iter().map(layout).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Returns the layout in sizes and strides, with the same rank or a higher one, or the reason why there
@@ -200,25 +323,24 @@ impl Layout {
     /// >>> Layout("f32[16,256]{1,0:T(8,128)}").lower()
     /// Lowered(split: Layout('f32[2,8,2,128]:[2048,128,1024,1]'))
     fn lower(&self, py: Python<'_>) -> PyResult<Lowered> {
-        let lowering = lower(&self.notated).map_err(refused)?;
+        let lowering = lower(self.whole.any().map_err(refused)?).map_err(refused)?;
         let (kind, reason) = (lowering.name(), lowering.reason());
         let (desc, dims) = match lowering {
             Lowering::Strided(desc) => (Some(desc), None),
             Lowering::Split(split) => (Some(split.desc), Some(PyTuple::new(py, split.dims)?.unbind())),
             _ => (None, None),
         };
-        let layout = desc.map(|desc| Layout::new(desc.into()).and_then(|layout| Py::new(py, layout))).transpose()?;
+        let layout = desc.map(|desc| Py::new(py, Layout::new(desc.into()))).transpose()?;
         Ok(Lowered { kind, layout, dims, reason })
     }
 
-    /// Whether both layouts store every element at the same offset. The other layout may be a text.
+    /// Whether both layouts store every element at the same offset. The other layout may be a text or an
+    /// array.
     ///
     /// >>> Layout("f32[3,100]:[128,1]").same("f32[3,100]{1,0:T(8,128)}")
     /// True
     fn same(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let other = Layout::of(other)?;
-        let fits = self.map.sizes() == other.map.sizes() && self.map.element_bits() == other.map.element_bits();
-        Ok(fits && self.map.same_places(&other.map).map_err(refused)?)
+        Ok(self.whole.difference(&Layout::of(other)?.get().whole).map_err(refused)?.is_none())
     }
 
     /// Returns the fingerprint of the layout: 32 hexadecimal digits. Layouts with the same type, sizes and
@@ -227,36 +349,38 @@ impl Layout {
     /// >>> Layout("f32[3,100]:[128,1]").fingerprint()
     /// '09d31ad04dad649a8140d99a2c2e0846'
     fn fingerprint(&self) -> PyResult<String> {
-        self.map.fingerprint().map(|tag| tag.to_string()).map_err(refused)
+        self.map()?.fingerprint().map(|tag| tag.to_string()).map_err(refused)
     }
 
-    /// Returns the layout of a view of the same memory. The steps are applied in the order in which they are
-    /// written.
+    /// Returns the layout of a view of the same memory. The steps (`permute`, `reshape`, `slice` and
+    /// `broadcast`) are applied in the order in which they are written. As in NumPy, a number in `slice`
+    /// drops its axis, a negative one counts from the end, and `...` stands for whole axes.
     ///
     /// >>> Layout("f32[16,256]{1,0:T(8,128)}").view(permute=(1, 0))
     /// Layout('f32[256,16]{0,1:T(8,128)}')
     /// >>> Layout("f32[4,6]:[6,1]").view(slice=(slice(0, 2), slice(None)), reshape=(3, 4))
     /// Layout('f32[3,4]:[4,1]+0')
+    /// >>> Layout("f32[4,6]:[6,1]").view(slice=(..., -1)).sizes
+    /// (4,)
     #[pyo3(signature = (**steps))]
     fn view(&self, steps: Option<&Bound<'_, PyDict>>) -> PyResult<Layout> {
-        let mut layout = self.notated.layout().clone();
+        let mut layout = Cow::Borrowed(&self.whole);
         for (name, argument) in steps.into_iter().flatten() {
-            let name: String = name.extract()?;
-            if !["reshape", "permute", "slice", "broadcast"].contains(&name.as_str()) {
-                return Err(PyTypeError::new_err(format!("no step `{name}`: reshape, permute, slice or broadcast")));
-            }
-            let step = ViewStep::read(&name, &step_text(&argument)?).map_err(refused)?;
-            layout = step.apply(&layout).map_err(refused)?;
+            layout = Cow::Owned(crate::view::step(&name.extract::<String>()?, &argument, &layout)?);
         }
-        Layout::of_any(layout)
+        // The layout is read from its text, so that it is the layout that its text says.
+        let text = layout.to_string();
+        text.parse().map(Layout::new).map_err(|_| {
+            refusal("not_expressible", &format!("no text describes the view, of sizes {:?}", layout.sizes()))
+        })
     }
 
     /// Returns the offset of an index, in elements from the start of the buffer.
     ///
     /// >>> Layout("f32[3,5]{1,0:T(2,2)}").offset((2, 3))
     /// 17
-    fn offset(&self, index: Vec<u64>) -> PyResult<u64> {
-        self.map.offset(&index).map_err(refused)
+    fn offset(&self, index: Numbers) -> PyResult<u64> {
+        Ok(self.values().place(&index.0).map_err(refused)?.offset)
     }
 
     /// Returns the index that is stored at an offset, or None for padding.
@@ -264,8 +388,8 @@ impl Layout {
     /// >>> layout = Layout("f32[3,5]{1,0:T(2,2)}")
     /// >>> layout.index(17), layout.index(14)
     /// ((2, 3), None)
-    fn index<'py>(&self, py: Python<'py>, offset: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let index = self.map.inverse(offset).map_err(refused)?;
+    fn index<'py>(&self, py: Python<'py>, offset: Number) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let index = self.values().index_at(offset.0).map_err(refused)?;
         index.map(|index| PyTuple::new(py, index)).transpose()
     }
 
@@ -276,7 +400,7 @@ impl Layout {
     /// 'f32[2,3]{1,0:T(5)}'
     fn notations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let texts = PyDict::new(py);
-        for line in self.notated.lines() {
+        for line in self.whole.lines() {
             if let Ok(text) = &line.text {
                 texts.set_item(line.notation.to_string(), text)?;
             }
@@ -286,57 +410,35 @@ impl Layout {
 
     /// Returns the picture of the memory as SVG, for notebooks. A large layout is shown by its first corner.
     fn _repr_svg_(&self) -> PyResult<String> {
-        let text = self.notated.to_string();
-        let whole = Picture::new(&self.map, &text).or_else(|_| Picture::corner(&self.map, &text));
+        let (map, text) = (self.map()?, self.text());
+        let whole = Picture::new(map, &text).or_else(|_| Picture::corner(map, &text));
         Ok(whole.map_err(refused)?.to_svg())
     }
 
     fn __str__(&self) -> String {
-        self.notated.to_string()
+        self.text()
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let text = PyString::new(py, &self.notated.to_string()).repr();
+        let text = PyString::new(py, &self.text()).repr();
         text.map_or_else(|_| "Layout(..)".to_owned(), |text| format!("Layout({text})"))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Layout>().is_ok_and(|other| self.notated.layout() == other.get().notated.layout())
+        let same = |other: &Whole| self.whole.planes().iter().map(key).eq(other.planes().iter().map(key));
+        other.cast::<Layout>().is_ok_and(|other| same(&other.get().whole))
     }
 
     fn __hash__(&self) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
-        self.notated.layout().hash(&mut hasher);
+        for plane in self.whole.planes() {
+            (plane.sizes(), plane.any(), plane.reversed(), plane.type_name()).hash(&mut hasher);
+        }
         hasher.finish()
     }
 
     /// Copies and pickles are made from the text.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((py.get_type::<Layout>().into_any(), (self.text()?,)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (String,)) {
+        (py.get_type::<Layout>().into_any(), (self.text(),))
     }
-}
-
-/// Returns the argument of a view's step in its notation: `2,3`, or `0:2,:` for slices.
-fn step_text(argument: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok(text) = argument.extract::<String>() {
-        return Ok(text);
-    }
-    let items: Vec<Bound<'_, PyAny>> = match argument.cast::<PySlice>() {
-        Ok(slice) => vec![slice.clone().into_any()],
-        Err(_) => argument.try_iter()?.collect::<PyResult<_>>()?,
-    };
-    let item = |item: Bound<'_, PyAny>| -> PyResult<String> {
-        let Ok(slice) = item.cast::<PySlice>() else { return Ok(item.extract::<u64>()?.to_string()) };
-        let bound = |name: &str| -> PyResult<String> {
-            let bound: Option<i64> = slice.getattr(name)?.extract()?;
-            match bound {
-                Some(number) if number < 0 => Err(PyValueError::new_err("a slice of a layout counts from the front")),
-                bound => Ok(bound.map(|number| number.to_string()).unwrap_or_default()),
-            }
-        };
-        let (start, stop, step) = (bound("start")?, bound("stop")?, bound("step")?);
-        Ok(if step.is_empty() { format!("{start}:{stop}") } else { format!("{start}:{stop}:{step}") })
-    };
-    Ok(items.into_iter().map(item).collect::<PyResult<Vec<_>>>()?.join(","))
 }

@@ -11,8 +11,11 @@ mod explain;
 mod layout;
 mod memory;
 mod new_array;
+mod numbers;
 mod program;
+mod small;
 mod transfers;
+mod view;
 
 use pyo3::prelude::*;
 
@@ -23,6 +26,8 @@ use pyo3::prelude::*;
 /// (512000, 508000)
 #[pymodule]
 mod relayout {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::commands::{convert_model, main, names, validate};
     #[pymodule_export]
@@ -36,5 +41,10 @@ mod relayout {
     #[pymodule_export]
     use crate::program::{Program, hlo};
     #[pymodule_export]
-    use crate::transfers::transfers;
+    use crate::transfers::{Shards, reshard, transfers};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

@@ -43,8 +43,12 @@ struct PyBuffer {
     internal: *mut c_void,
 }
 
+/// The most axes of a buffer (`PyBUF_MAX_NDIM`).
+const MOST_AXES: usize = 64;
+
 const WRITABLE: c_int = 1;
-/// `PyBUF_STRIDES | PyBUF_FORMAT`: the call fills in shape, strides and format, and there are no suboffsets.
+/// `PyBUF_STRIDES | PyBUF_FORMAT`: the call fills in shape, strides and format. What is NULL nevertheless has
+/// a meaning, or is refused.
 const STRIDED: c_int = 0x18 | 0x4;
 
 unsafe extern "C" {
@@ -186,24 +190,41 @@ impl Elements {
         if unsafe { PyObject_GetBuffer(array.as_ptr(), &raw mut *buffer, flags) } != 0 {
             return Err(PyErr::fetch(array.py()));
         }
-        let (first, read_only, item) = (buffer.buf.cast::<u8>(), buffer.readonly != 0, buffer.itemsize.unsigned_abs());
-        let rank = usize::try_from(buffer.ndim).unwrap_or(0);
-        // SAFETY: with these flags, a call that succeeds sets `shape` and `strides` to `ndim` numbers each,
-        // and `format` to a C string. They live as long as the buffer is held.
-        let (sizes, strides, format) = unsafe {
-            let list = |start: *mut isize| match rank {
-                0 => &[][..],
-                _ => std::slice::from_raw_parts(start, rank),
-            };
-            let format: &[u8] = if buffer.format.is_null() { b"B" } else { CStr::from_ptr(buffer.format).to_bytes() };
-            (list(buffer.shape), list(buffer.strides), format)
+        // From here on the buffer is released when `lender` is dropped.
+        let lender = Lender::Buffer(buffer);
+        let Lender::Buffer(buffer) = &lender else { unreachable!("the lender was made above") };
+        let (first, item) = (buffer.buf.cast::<u8>(), count("the size of an element", buffer.itemsize)?);
+        let rank = usize::try_from(buffer.ndim).ok().filter(|&rank| rank <= MOST_AXES);
+        let rank = rank.ok_or_else(|| odd(format!("has {} axes", buffer.ndim)))?;
+        let numbers = |start: *mut isize| {
+            // SAFETY: PEP 3118 says of each of `shape`, `strides` and `suboffsets` that it is NULL or points
+            // to `ndim` numbers, which live until the buffer is released. A list without numbers is not read.
+            (rank > 0 && !start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start, rank) })
         };
+        // SAFETY: PEP 3118 says that `format` is NULL or a C string, which lives as long.
+        let format = (!buffer.format.is_null()).then(|| unsafe { CStr::from_ptr(buffer.format) }.to_bytes());
+        // NULL means unsigned bytes.
+        let format = format.unwrap_or(b"B");
         if is_of_objects(format) {
             return Err(objects());
         }
-        let sizes = sizes.iter().map(|size| size.unsigned_abs()).collect();
-        let (strides, data_type) = (strides.iter().copied().collect(), type_of_format(format, item));
-        Self::new(first, sizes, strides, item, data_type, read_only, Lender::Buffer(buffer))
+        if numbers(buffer.suboffsets).is_some_and(|axes| axes.iter().any(|&offset| offset >= 0)) {
+            return Err(odd("is reached through pointers to its rows".into()));
+        }
+        let sizes: SmallVec<[usize; 8]> = match (numbers(buffer.shape), rank) {
+            (Some(sizes), _) => sizes.iter().map(|&size| count("a size", size)).collect::<PyResult<_>>()?,
+            (None, 0) => SmallVec::new(),
+            // NULL for a row means that the length has its size.
+            (None, 1) => SmallVec::from_iter(count("its length", buffer.len)?.checked_div(item)),
+            (None, _) => return Err(odd(format!("has {rank} axes without sizes"))),
+        };
+        if sizes.len() != rank {
+            return Err(odd("has a row of elements of 0 bytes, without a size".into()));
+        }
+        // NULL means packed in row-major order, as every array of ctypes is.
+        let strides = numbers(buffer.strides).map_or_else(|| packed_strides(&sizes, item), SmallVec::from);
+        let (data_type, is_read_only) = (type_of_format(format, item), buffer.readonly != 0);
+        Self::new(first, sizes, strides, item, data_type, is_read_only, lender)
     }
 
     /// Returns the elements by the buffer of a view with unsigned integers of the same width.
@@ -332,6 +353,9 @@ impl Elements {
     ) -> PyResult<Elements> {
         let (mut before, mut span) = (0_usize, if sizes.contains(&0) { 0 } else { item });
         if span > 0 {
+            if first.is_null() {
+                return Err(odd("has elements and no address".into()));
+            }
             for (&size, &stride) in sizes.iter().zip(&strides) {
                 let reach = size.checked_sub(1).and_then(|last| last.checked_mul(stride.unsigned_abs()));
                 let reach = reach.ok_or_else(too_large)?;
@@ -435,6 +459,15 @@ fn not_lent(array: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
         return refusal("read_only", &format!("`out` cannot be written: {}", error.value(py)));
     }
     refusal("not_lent", &format!("{kind} does not lend its memory: {}", error.value(py)))
+}
+
+/// Returns the error for a buffer whose fields are not those that PEP 3118 allows, or describe no strides.
+fn odd(what: String) -> PyErr {
+    refusal("not_lent", &format!("the buffer {what}, and such memory is not read"))
+}
+
+fn count(what: &str, number: isize) -> PyResult<usize> {
+    usize::try_from(number).map_err(|_| odd(format!("has {number} for {what}")))
 }
 
 fn objects() -> PyErr {

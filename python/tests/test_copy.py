@@ -1,5 +1,7 @@
 """Copies against NumPy, on arrays of every library that lends its memory."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -84,6 +86,10 @@ def test_large_copies_run_on_threads():
 
 
 def test_what_numpy_does_besides():
+    for odd in [object(), None, relayout.Layout("f32[2]:[1]"), lambda: 0]:
+        with pytest.raises(LayoutError) as refused:
+            ascontiguous(odd)
+        assert refused.value.code == "not_an_array"
     for odd in [3, [1, 2], np.float32(1.5), np.array(7), np.array(["a", None], object)[::-1], (1.0, 2.0)]:
         got, expected = ascontiguous(odd), np.ascontiguousarray(odd)
         assert got.dtype == expected.dtype and got.shape == expected.shape and (got == expected).all()
@@ -152,7 +158,6 @@ def test_what_is_refused():
         "out_of_limits": lambda: copy(array, threads=0),
         "not_expressible": lambda: copy(array.T, "f32[3,4]{1,0}", layout="f32[3,4]{1,0}"),
         "unknown_data_type": lambda: copy(np.zeros(3, "V12")),
-        "negative": lambda: Layout(array[::-1]),
     }.items():
         with pytest.raises(LayoutError) as refused:
             call()
@@ -168,6 +173,60 @@ def test_what_is_refused():
     with pytest.raises(LayoutError) as refused:
         copy(array, out=b"0" * 48)
     assert refused.value.code == "read_only"
+
+
+def test_small_arrays_are_copied_as_large_ones():
+    rng = np.random.default_rng(9)
+    for case in range(500):
+        view = random_view(rng, ["u1", "i2", "f2", "f4", "f8", "c16", "?", "l", "L", "q"][case % 10])
+        order = [int(axis) for axis in rng.permutation(view.ndim)]
+        pitch, strides = 1, [0] * view.ndim
+        for axis in reversed(order):
+            strides[axis], pitch = pitch, pitch * max(view.shape[axis], 1) + int(rng.integers(2))
+        to = Layout(sizes=view.shape, strides=strides, dtype=view.dtype)
+        for made in (copy(view), copy(view, to), copy(view, str(to))):
+            assert made.shape == view.shape and made.dtype == view.dtype and made.flags.writeable
+            assert same_bytes(np.ascontiguousarray(made), np.ascontiguousarray(view)), (case, view.strides, to)
+            assert made.ctypes.data % 64 == 0 or view.size == 0
+    assert copy(np.array(7)).shape == () and copy(np.zeros((2, 3), "f4").T[:, ::-1]).flags.c_contiguous
+
+
+def test_numbers_that_no_layout_has():
+    layout, a = Layout("f32[2,3]:[3,1]"), np.zeros((2, 3), "f4")
+    for call in [
+        lambda: Layout(sizes=(-1, 2), dtype="f32"),
+        lambda: Layout(sizes=(1 << 64, 2), dtype="f32"),
+        lambda: Layout(sizes=(2,), strides=(-1,), dtype="f32"),
+        lambda: layout.offset((-1, 0)),
+        lambda: layout.offset((0, 1 << 70)),
+        lambda: layout.index(-1),
+        lambda: layout.index(1 << 64),
+        lambda: layout.view(reshape=(-7, 2)),
+        lambda: layout.view(reshape=(1 << 64,)),
+        lambda: layout.view(permute=(0, 1 << 64)),
+        lambda: layout.view(broadcast=(-2, 2, 3)),
+        lambda: layout.view(slice=(2,)),
+        lambda: layout.view(slice=(slice(0, 1 << 65),)),
+        lambda: copy(a, threads=-1),
+        lambda: copy(a, threads=1 << 64),
+        lambda: ascontiguous(a, threads=-1),
+        lambda: relayout.measure(layout, layout, most_bytes=-1),
+        lambda: relayout.transfers(layout, layout, -1),
+        lambda: relayout.validate(layout, buffer=-1),
+        lambda: relayout.validate(layout, offset=1 << 64),
+        lambda: relayout.Shards((-1,)),
+        lambda: relayout.Shards((4,)).split(0, -1),
+        lambda: relayout.Shards((4,)).split(3, 2),
+        lambda: relayout.Shards((4,)).cut(0, (1, 1 << 64)),
+        lambda: relayout.Shards((4,)).sizes(1),
+    ]:
+        with pytest.raises(LayoutError) as refused:
+            call()
+        assert refused.value.code and len(str(refused.value)) > 15, refused.value
+    for call in [lambda: layout.offset("12"), lambda: layout.offset((1.5, 0)), lambda: layout.view(slice=(1.5,)),
+                 lambda: Layout(sizes=3, dtype="f32")]:
+        with pytest.raises(TypeError):
+            call()
 
 
 def test_threads_of_python_run_beside_each_other():
@@ -200,8 +259,6 @@ def in_child(array):
 
 
 def test_memory_is_given_back():
-    import sys
-
     array = np.zeros((4, 5), "f4")
     before = sys.getrefcount(array)
     for _ in range(100):
@@ -231,6 +288,80 @@ def test_pytorch():
         assert copy(view, out=out) is out and torch.equal(out.contiguous().view(torch.uint8), got.view(torch.uint8))
     with pytest.raises(LayoutError):
         ascontiguous(torch.zeros(2, 3, requires_grad=True).T)
+
+
+def test_ascontiguous_keeps_the_library():
+    jax = pytest.importorskip("jax")
+    array = jax.numpy.arange(12.0).reshape(3, 4)
+    assert ascontiguous(array) is array
+    half = ascontiguous(array, dtype="float16")
+    assert isinstance(half, jax.Array) and half.dtype == "float16"
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e8m0fnu"])
+def test_types_of_pytorch_need_no_ml_dtypes(dtype):
+    torch = pytest.importorskip("torch")
+    program = (
+        "import sys; sys.modules['ml_dtypes'] = None\n"
+        "import torch, relayout\n"
+        f"dtype = torch.{dtype}\n"
+        "tensor = torch.arange(24).to(torch.uint8).view(-1)\n"
+        "tensor = (tensor if dtype.itemsize == 1 else tensor.repeat(2)).view(dtype).reshape(2, 3, 4)\n"
+        "bits = torch.uint8 if dtype.itemsize == 1 else torch.int16\n"
+        "for view in (tensor, tensor.permute(2, 0, 1)):\n"
+        "    for made in (relayout.copy(view), relayout.ascontiguous(view)):\n"
+        "        assert made.dtype == dtype and made.shape == view.shape, (made.dtype, made.shape)\n"
+        "        assert torch.equal(made.contiguous().view(bits), view.contiguous().view(bits))\n"
+        "tiles = relayout.copy(tensor, relayout.Layout('T(8,128)', sizes=(2, 3, 4), dtype=dtype))\n"
+        "assert tiles.dtype == dtype\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_library_without_the_type_gets_words_of_its_sizes():
+    pytest.importorskip("paddle")
+    program = (
+        "import sys; sys.modules['ml_dtypes'] = None\n"
+        "import numpy, paddle, relayout\n"
+        "tensor = paddle.arange(24, dtype='float32').reshape([2, 3, 4]).astype('bfloat16')\n"
+        "made = relayout.copy(tensor)\n"
+        "assert made.shape == (2, 3, 4) and made.dtype == 'uint16' and (made == tensor.numpy()).all(), made\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_dtype_of_another_order_of_bytes_is_refused():
+    other = np.dtype("f4").newbyteorder()
+    for call in [lambda: Layout(sizes=(2, 3), dtype=other), lambda: Layout("NHWC", sizes=(1, 2, 3, 4), dtype=other),
+                 lambda: copy(np.zeros(3, other)), lambda: Layout(np.zeros(3, other))]:
+        with pytest.raises(LayoutError) as refused:
+            call()
+        assert refused.value.code == "unknown_data_type"
+
+
+def test_layouts_in_parts():
+    cache = Layout("kv:LBNHC:u8[L=1,B=[3,0]/5,H=2,N=3,C=4]")
+    assert cache.sizes == (1, 2, 2, 3, 4) or len(cache.sizes) == 5
+    array = np.arange(np.prod(cache.sizes), dtype="u1").reshape(cache.sizes)
+    stored = copy(array, cache)
+    assert stored.shape == (cache.bytes,)
+    index = tuple(size - 1 for size in cache.sizes)
+    assert stored[cache.offset(index)] == array[index] and cache.index(cache.offset(index)) == index
+    assert (copy(stored, Layout(array), layout=cache) == array).all()
+    with pytest.raises(LayoutError, match="several parts"):
+        copy(stored, layout=cache)
+    weights = Layout("f4e2m1fn[128,320] with f8e8m0fnu per 32")
+    with pytest.raises(LayoutError, match="2 planes"):
+        copy(np.zeros((128, 320), "u1"), weights)
+
+
+def test_layouts_that_run_backwards():
+    array = np.arange(15, dtype="f4").reshape(3, 5)
+    layout = Layout(array[::-1])
+    assert layout.strides == (-5, 1) and layout.offset((0, 0)) == 10 and Layout(str(layout)) == layout
+    made = copy(array, layout)
+    assert made.strides == (-20, 4) and (made == array).all()
+    assert (copy(array.copy(), Layout(array), layout=layout) == array[::-1]).all()
 
 
 def test_jax():

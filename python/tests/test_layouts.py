@@ -21,8 +21,9 @@ def test_the_docstrings_hold():
             result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
             assert result.failed == 0, name
             tried += result.attempted
-    for method in ["lower", "same", "fingerprint", "view", "offset", "index", "notations", "padding"]:
-        for test in doctest.DocTestFinder(recurse=False).find(getattr(Layout, method), method, globs=vars(relayout)):
+    methods = ["lower", "same", "fingerprint", "view", "offset", "index", "notations", "padding", "planes"]
+    for owner, method in [(Layout, method) for method in methods] + [(relayout.Shards, "fused")]:
+        for test in doctest.DocTestFinder(recurse=False).find(getattr(owner, method), method, globs=vars(relayout)):
             result = doctest.DocTestRunner().run(test)
             assert result.failed == 0, method
             tried += result.attempted
@@ -91,6 +92,87 @@ def test_layouts_are_values():
     assert Layout("nchw", sizes=(2, 3, 4, 5), dtype="float16").strides == (60, 20, 5, 1)
 
 
+def random_views(rng, count):
+    """Views of random layouts of strides and of tiles."""
+    while count:
+        rank = int(rng.integers(1, 4))
+        sizes = [int(size) for size in rng.integers(1, 13, rank)]
+        order = ",".join(map(str, rng.permutation(rank)))
+        text = f"f32{sizes}{{{order}}}".replace(" ", "")
+        if rng.random() < 0.5:
+            tile = ",".join(map(str, rng.integers(1, 5, int(rng.integers(1, rank + 1)))))
+            text = text.replace("}", f":T({tile})}}")
+        layout = Layout(text)
+        try:
+            for _ in range(int(rng.integers(1, 4))):
+                own = layout.sizes
+                kind = ["slice", "permute", "reshape", "broadcast", "number"][int(rng.integers(5))]
+                if kind == "slice":
+                    starts = [int(rng.integers(0, size)) if size else 0 for size in own]
+                    layout = layout.view(slice=tuple(slice(start, int(rng.integers(start, size + 1)), int(rng.integers(1, 3)))
+                                                     for start, size in zip(starts, own)))
+                elif kind == "permute":
+                    layout = layout.view(permute=tuple(int(axis) for axis in rng.permutation(len(own))))
+                elif kind == "reshape":
+                    layout = layout.view(reshape=(-1,) if rng.random() < 0.5 else (1, *own))
+                elif kind == "broadcast":
+                    layout = layout.view(broadcast=(int(rng.integers(1, 4)), *own))
+                elif own and own[0]:
+                    layout = layout.view(slice=(int(rng.integers(own[0])),))
+        except LayoutError:
+            continue
+        count -= 1
+        yield layout
+
+
+def test_views_are_values():
+    for layout in random_views(np.random.default_rng(72), 1500):
+        for other in (Layout(str(layout)), eval(repr(layout)), pickle.loads(pickle.dumps(layout)), copy.deepcopy(layout),
+                      Layout(layout)):
+            assert other == layout and hash(other) == hash(layout) and str(other) == str(layout), str(layout)
+            assert other.same(layout) and other.bytes == layout.bytes
+
+
+def test_numbers_drop_their_axis_as_in_numpy():
+    layout, array = Layout("u8[4,6,5]:[30,5,1]"), np.arange(120, dtype="u1").reshape(4, 6, 5)
+    tiles = Layout("u8[4,6,5]{2,1,0:T(2,4)}")
+    for key in [1, -1, (1, 2), (..., -2), (slice(1, 3), 4), (2, ..., 3), (0, slice(None), slice(0, 5, 2)), (1, 2, 3), ...,
+                (slice(-3, -1),), np.int64(2),
+                slice(None, None, -1), (1, slice(4, 0, -2)), (slice(None, None, -1), 2, slice(None, None, -2))]:
+        view = layout.view(slice=key)
+        assert view.sizes == array[key].shape, key
+        for index in np.ndindex(view.sizes):
+            assert view.offset(index) == array[key][index], (key, index)
+    assert tiles.view(slice=(0, slice(0, 6))).sizes == (6, 5)
+    with pytest.raises(LayoutError) as refused:
+        layout.view(slice=(0, 6))
+    assert refused.value.code == "index_out_of_range"
+    with pytest.raises(LayoutError, match="4 axes"):
+        layout.view(slice=(0, 0, 0, 0))
+
+
+def test_every_kind_of_layout():
+    cache = Layout("kv:LBNHC:bf16[L=2,B=[3,0]/4,H=2,N=4,C=8]")
+    assert cache.same(str(cache)) and cache == pickle.loads(pickle.dumps(cache)) and cache.strides is None
+    with pytest.raises(LayoutError, match="2 parts"):
+        cache.fingerprint()
+    second = cache.view(slice=(slice(None), slice(1, 2)))
+    assert second.sizes == (2, 1, 2, 4, 8) and second.offset((1, 0, 1, 3, 7)) == cache.offset((1, 1, 1, 3, 7))
+    weights = Layout("f4e2m1fn[128,320] with f8e8m0fnu per 32")
+    values, scales = weights.planes
+    assert weights.sizes == (128, 320) == values.sizes and scales.sizes == (128, 10) and scales.dtype == "float8_e8m0fnu"
+    assert weights.bytes == values.bytes + scales.bytes and weights == Layout(str(weights)) != values
+    assert [plane.sizes for plane in weights.view(slice=(slice(64, None), slice(32, 96))).planes] == [(64, 64), (64, 2)]
+    pair = Layout("(f32[2]{0}, s8[3]{0})")
+    assert len(pair.planes) == 2 and pair == Layout(str(pair)) and pair.bytes == 11
+    blocks = Layout("q4_0[2,64]:[36,18]")
+    assert blocks.dtype == "q4_0" and blocks.sizes == (2, 64) and blocks.bytes == 72 and blocks == Layout(str(blocks))
+    assert blocks.view(slice=(1,)).sizes == (64,)
+    assert blocks != Layout("u8[2,2,18]:[36,18,1]")
+    backwards = Layout("ndarray(shape=(2,3), dtype=float32, strides=(-12,4))")
+    assert backwards.strides == (-3, 1) and backwards != Layout("f32[2,3]:[3,1]")
+
+
 def test_lowering_and_views():
     split = Layout("f32[16,256]{1,0:T(8,128)}").lower()
     assert (split.kind, split.layout.strides, split.dims) == ("split", (2048, 128, 1024, 1), (0, 0, 1, 1))
@@ -115,8 +197,43 @@ def test_checks_of_devices():
     answer = validate("f32[4,100]:[100,1]", buffer=1600, offset=4)
     assert not answer["ok"] and {error["code"] for error in answer["errors"]} >= {"binding_outside_buffer"}
     assert validate("f32[4,100]:[100,1]", "directml")["needed_buffer_bytes"] == 1600
-    with pytest.raises(LayoutError, match="toaster"):
+    with pytest.raises(LayoutError, match="toaster") as refused:
         validate("f32[4]", "toaster")
+    assert refused.value.code == "unknown_limits"
+    with pytest.raises(LayoutError, match="layout.planes"):
+        validate("f4e2m1fn[128,320] with f8e8m0fnu per 32")
+    with pytest.raises(LayoutError, match="`input` or `output`"):
+        validate("f32[4]:[1]", role="reader")
+
+
+def test_checks_are_those_of_the_command_line(capfd):
+    import json
+    import sys
+
+    for text, limits, options in [
+        ("f32[4,100]:[100,1]", "webgpu", {"buffer": 1024}),
+        ("f32[4,100]:[128,1]", "directml", {"role": "output"}),
+        ("f32[3,5]{1,0:T(2,2)}", "cuda-tensor-map", {"offset": 4}),
+        ("u4[3,5]:[5,1]", "directml:5.0", {"buffer": 1 << 40}),
+        ("q4_0[4,64]", "vulkan", {}),
+        ("sglang.packed_vnni2:bf16[48,32]", "webgpu:max_binding=1KiB", {}),
+        ("f32[70000,70000]:[70000,1]", "webgpu", {}),
+    ]:
+        words = ["tensor-layout", "--json", "check", text, f"--limits={limits}"]
+        sys.argv, before = words + [f"--{name}={value}" for name, value in options.items()], sys.argv
+        try:
+            relayout.main()
+        finally:
+            sys.argv = before
+        printed = json.loads(capfd.readouterr().out)
+        own = validate(text, limits, **options)
+        assert own | {"input": text} == printed | {"input": text}, text
+
+
+def test_the_version_is_the_packages():
+    import importlib.metadata
+
+    assert relayout.__version__ == importlib.metadata.version("relayout")
 
 
 def test_names_of_devices():
@@ -192,5 +309,10 @@ def test_reports_of_full_memory_are_explained():
     arrays = relayout.explain(GPU)["arrays"]
     assert [array["bytes"] for array in arrays] == [6 << 20, 384 << 10] and arrays[0]["padding"] == 0
     assert arrays[1]["shape"] == "f32[256,128,3]"
+    line = relayout.explain("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.")
+    assert line["arrays"] == [] and line["asked_bytes"] == 6291456 and "6291456" in line["text"]
+    line = relayout.explain("RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 2.00G. That was not "
+                            "possible. There are 1.25G free.; (0x0x0_HBM0)")
+    assert (line["asked_bytes"], line["free_bytes"]) == (2 << 30, 5 << 28)
     with pytest.raises(LayoutError, match="RESOURCE_EXHAUSTED"):
         relayout.explain("segmentation fault")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import relayout
-from relayout import convert_model
+from relayout import LayoutError, convert_model
 
 safetensors = pytest.importorskip("safetensors.numpy")
 
@@ -65,8 +65,42 @@ def test_one_file(tmp_path):
     assert (relayout.copy(tiles, "f32[300,7]{1,0}", layout=layout) == array).all()
     with pytest.raises(OSError, match="cannot be"):
         convert_model(tmp_path / "none.safetensors", "packed", tmp_path / "t.safetensors")
-    with pytest.raises(OSError, match="v9000"):
-        convert_model(tmp_path / "m.safetensors", "tpu:v9000", tmp_path / "t.safetensors")
+    for code, word, arguments in [
+        ("not_converted", "for rule: column 1", {"rule": "tpu:v9000"}),
+        ("not_converted", "for jobs", {"rule": "packed", "jobs": 0}),
+        ("not_converted", "no parts: part is for", {"rule": "packed", "part": (1, 2)}),
+        ("not_converted", "matches the pattern `x` of rules", {"rule": "packed", "rules": {"x": "nhwc"}}),
+        ("not_converted", "toaster", {"rule": "packed", "limits": "toaster"}),
+        ("out_of_limits", "-1", {"rule": "packed", "jobs": -1}),
+    ]:
+        with pytest.raises(LayoutError, match=word) as refused:
+            convert_model(tmp_path / "m.safetensors", out=tmp_path / "t.safetensors", **arguments)
+        assert refused.value.code == code and "--" not in str(refused.value)
+
+
+def test_the_model_itself_is_not_overwritten(tmp_path):
+    path = tmp_path / "m.safetensors"
+    safetensors.save_file({"w": np.ones((3, 4), "f4")}, path)
+    (tmp_path / "link").symlink_to(path)
+    before = path.read_bytes()
+    for out in [path, tmp_path / "link", tmp_path / "." / "m.safetensors"]:
+        with pytest.raises(LayoutError, match="another name") as refused:
+            convert_model(path, "tpu:v5e", out)
+        assert refused.value.code == "same_file" and path.read_bytes() == before
+
+
+def test_a_path_is_no_option(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    safetensors.save_file({"w": np.ones((3, 4), "f4")}, "-a.safetensors")
+    assert convert_model("-a.safetensors", "packed", "-b.safetensors")["tensors"] == 1
+    assert pathlib.Path("-b.safetensors").exists()
+
+
+def test_what_limits_refuse_is_said(tmp_path):
+    safetensors.save_file({"w": np.ones((0, 4), "f4")}, tmp_path / "m.safetensors")
+    with pytest.raises(LayoutError, match="`w`.*webgpu") as refused:
+        convert_model(tmp_path / "m.safetensors", "packed", tmp_path / "t.safetensors", limits="webgpu")
+    assert refused.value.code != "not_converted" and (tmp_path / "t.safetensors").exists()
 
 
 def test_parts_in_any_order(tmp_path):

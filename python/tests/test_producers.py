@@ -125,6 +125,9 @@ def test_bfloat16_is_bfloat16():
     array = mx.arange(12).reshape(3, 4).astype(mx.bfloat16)
     assert Layout(array).dtype == "bfloat16"
     assert copy(array).dtype == ml_dtypes.bfloat16
+    for view in (array, array.T, array[::2]):
+        made = ascontiguous(view)
+        assert made.dtype == ml_dtypes.bfloat16 and made.tolist() == view.tolist() and made.flags.c_contiguous
 
 
 def test_bfloat16_of_paddle():
