@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tensor_layout::relayout::{KernelLevel, Relayout, Settings, Stores};
+use tensor_layout::relayout::{Relayout, Settings, Stores};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 use tensor_layout_text::Notated;
 
@@ -103,7 +103,7 @@ pub(crate) struct Contestant<'a> {
 
 /// Runs all selected cases. `others` returns the contestants of each case.
 pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'static>>) {
-    if let Err(error) = KernelLevel::requested() {
+    if let Err(error) = tensor_layout::relayout::requested_level() {
         eprintln!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}");
     }
     if options.memory {
@@ -206,7 +206,7 @@ fn run_case(case: &Case, options: &Options, others: Vec<Contestant<'static>>) ->
     let column = |place: usize| samples.iter().map(move |sample| sample[place]);
     let minimum = |place: usize| column(place).fold(f64::INFINITY, f64::min);
     let copy_seconds = minimum(0);
-    let level = KernelLevel::in_use().to_string();
+    let level = tensor_layout::relayout::level_in_use().to_string();
     let names = std::iter::once(level.as_str()).chain(others.iter().map(|other| &*other.name));
     for (place, name) in names.enumerate() {
         let place = place + 1;

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tensor_layout::relayout::{KernelLevel, Padding};
+use tensor_layout::relayout::Padding;
 use tensor_layout::strided::{Slice, Slices};
 use tensor_layout::upload::{DeviceLimits, UploadBuffer};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Shape, TensorFlags};
@@ -23,16 +23,15 @@ fn read<T: Serialize + DeserializeOwned + PartialEq + Debug>(text: &str) -> Opti
 fuzz_target!(|data: &[u8]| {
     let Some((&form, rest)) = data.split_first() else { return };
     let text = of_bytes(rest);
-    match form % 11 {
+    match form % 9 {
         0 => drop(read::<BufferTensorDesc>(text)),
         1 => drop(read::<Slice>(text)),
         2 => drop(read::<Padding>(text)),
         3 => drop(read::<DeviceLimits>(text)),
         4 => drop(read::<UploadBuffer>(text)),
         5 => drop(read::<TensorFlags>(text)),
-        6 | 7 => drop(read::<KernelLevel>(text)),
-        8 => drop(read::<ArrayShape>(text)),
-        9 => drop(read::<Shape>(text)),
+        6 => drop(read::<ArrayShape>(text)),
+        7 => drop(read::<Shape>(text)),
         _ => drop(read::<Slices>(text)),
     }
 });

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::relayout::{Destination, KernelLevel, Padding, Relayout, Settings, Stores};
+use tensor_layout::relayout::{Destination, Level, Padding, Relayout, Settings, Stores};
 use tensor_layout_fuzz::copies::{literal_copy, noise};
 use tensor_layout_fuzz::layouts::{AnySide, Side, Tensor};
 
@@ -61,14 +61,14 @@ fuzz_target!(|data: &[u8]| {
             Padding::Fill(if bits < 128 { pattern & ((1 << bits) - 1) } else { pattern })
         }
     };
-    let levels: Vec<KernelLevel> = KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect();
+    let levels: Vec<Level> = Level::ALL.into_iter().filter(|level| level.is_available()).collect();
     let settings = Settings {
         kernels: Some(levels[usize::from(input.level) % levels.len()]),
         stores: if input.level & 64 != 0 { Stores::Streaming } else { Stores::Cached },
         least_piece: Some(1),
         ..relayout.settings().clone()
     };
-    let relayout = Relayout::with(&from.map, &to.map, &settings).unwrap().with_padding_everywhere(padding).unwrap();
+    let relayout = Relayout::with(&from.map, &to.map, &settings).unwrap().with_padding_of_whole_buffer(padding).unwrap();
     assert_eq!(relayout.source_size_in_bytes(), from.bytes() as u64);
     assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
     Copy { from, to, relayout, padding, sizes, axes, pieces: input.pieces, shift: usize::from(input.shift % 70) }

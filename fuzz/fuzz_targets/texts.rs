@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::relayout::KernelLevel;
+use tensor_layout::relayout::Level;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use tensor_layout::upload::{DeviceLimits, FeatureLevel};
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
         13 => drop(read::<IndexWidth>(text)),
         14 => drop(read::<LayoutClass>(text)),
         15 => drop(read::<Notation>(text)),
-        16 => drop(read::<KernelLevel>(text)),
+        16 => drop(text.parse::<Level>()),
         17 => drop(read::<TpuGeneration>(text)),
         18 => drop(read::<FeatureLevel>(text)),
         19 => match text.parse::<DeviceLimits>() {

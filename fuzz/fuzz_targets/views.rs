@@ -4,7 +4,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::strided::{Overlap, Side, Slice};
+use tensor_layout::strided::{Overlap, NewAxes, Slice};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{AnySide, Tensor, permutation};
 use tensor_layout_fuzz::offsets::Offsets;
@@ -191,9 +191,9 @@ fn take(state: &State, step: &Step) -> Option<State> {
         }
         13 => {
             let wanted = rank + a % 3;
-            let side = if b % 2 == 0 { Side::Front } else { Side::Back };
+            let side = if b % 2 == 0 { NewAxes::Front } else { NewAxes::Back };
             let mut new = sizes.clone();
-            (rank..wanted).for_each(|_| new.insert(if side == Side::Front { 0 } else { new.len() }, 1));
+            (rank..wanted).for_each(|_| new.insert(if side == NewAxes::Front { 0 } else { new.len() }, 1));
             strided(state, Offsets { sizes: new, list: list.clone() }, |desc| Ok(desc.rank_at_least(wanted, side)))
         }
         17 if rank > 1 => {

@@ -100,7 +100,7 @@ rows! {
         "padding_of_part" PaddingOfPart
             "the destination is a part of a larger buffer, from element {value} on (it was sliced, was given a base offset, or was \
              made with `as_part`), so its gaps may hold what is not its own: keep them, or ask for them to be overwritten, with \
-             `with_padding_everywhere`";
+             `with_padding_of_whole_buffer`";
         "destination_read" DestinationRead
             "this copy has to read its destination, which can only be written: copy to other memory (`to_vec`), and write its bytes";
         "inside_block" InsideBlock
@@ -196,7 +196,7 @@ rows! {
         "gaps_overwritten" GapsOverwritten
             "the output is a part of a larger buffer, and the device may overwrite the {value} bytes between its elements or around \
              them, which may belong to other tensors: write to a tensor of its own and copy, or say that this device keeps them, with \
-             `DeviceLimits::keeping_gaps` (`writes_padding=false` after the name of the limits, or `overwrites_units=false`)";
+             `DeviceLimits::with_gaps_kept` (`writes_padding=false` after the name of the limits, or `overwrites_units=false`)";
         "owned_output" OwnedOutput "the tensor is an output, but only inputs can be owned by DirectML";
         "box_size" BoxSize "the box has size {value} on axis {axis}, but a tensor map copies 1 to {limit}";
         "box_inner_bytes" BoxInnerBytes

@@ -44,7 +44,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
 #[cfg(feature = "relayout")]
-use crate::relayout::{KernelLevel, Padding};
+use crate::relayout::Padding;
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Owns, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::{DeviceLimits, FeatureLevel, TypeLimits, limit_fields};
@@ -101,8 +101,6 @@ by_text!(
     LayoutClass,
     FeatureLevel,
 );
-#[cfg(feature = "relayout")]
-by_text!(KernelLevel);
 
 impl Serialize for AnyLayout {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

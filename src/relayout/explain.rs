@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use crate::error::counted;
 
-use super::level::KernelLevel;
+use super::level::requested_level;
 use super::plan::fill::Fill;
 use super::plan::planned::PlannedBox;
 use super::plan::program::{Passes, Program};
@@ -36,7 +36,7 @@ impl Relayout {
             self.write_program(text, program)?;
         }
         writeln!(text, "kernels: {}", last.knobs.level.get())?;
-        if let Err(error) = KernelLevel::requested() {
+        if let Err(error) = requested_level() {
             writeln!(text, "TENSOR_LAYOUT_LEVEL is ignored: {error}")?;
         }
         let (whole, elements) = (self.destination.physical_size_in_bytes(), last.traffic.written);

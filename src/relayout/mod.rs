@@ -43,9 +43,9 @@ mod plan;
 
 pub use choice::Effort;
 pub use copy::{Strided, copy, copy_strided};
-pub use level::KernelLevel;
+pub use level::{level_in_use, requested_level};
 pub use piece::Piece;
 pub use relayout::Relayout;
 pub use settings::{DestinationMemory, Padding, Settings, Stores};
 #[doc(inline)]
-pub use strided_copy::{Caches, Destination};
+pub use strided_copy::{Caches, Destination, Level, UnknownLevel};

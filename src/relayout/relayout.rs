@@ -195,7 +195,7 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
-        let Some(pattern) = padding.pattern() else { return self.with_padding_everywhere(padding) };
+        let Some(pattern) = padding.pattern() else { return self.with_padding_of_whole_buffer(padding) };
         padding.check(self.destination.element_bits())?;
         match Fill::owned(&self.destination, pattern, self.passes.direct().is_some()) {
             Some(fill) => self.with_fill(fill, padding),
@@ -219,11 +219,11 @@ impl Relayout {
     /// let copy = Relayout::new(&row, &place)?;
     /// assert_eq!(copy.clone().with_padding(Padding::Zero).unwrap_err().code(), "padding_of_part");
     /// let mut memory = *b"abc.def.";
-    /// copy.with_padding_everywhere(Padding::Zero)?.run(b"xy", &mut memory)?;
+    /// copy.with_padding_of_whole_buffer(Padding::Zero)?.run(b"xy", &mut memory)?;
     /// assert_eq!(&memory, b"\0x\0\0\0yf.");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
+    pub fn with_padding_of_whole_buffer(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.destination.element_bits())?;
         let fill = Fill::new(&self.destination, padding.pattern(), self.passes.direct().is_some());
         self.with_fill(fill, padding)

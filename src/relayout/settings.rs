@@ -4,11 +4,10 @@
 use crate::error::{Code, Error};
 
 use super::choice::{Choice, Effort};
-use super::level::KernelLevel;
 use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::machine::Knobs;
 
-use strided_copy::Caches;
+use strided_copy::{Available, Caches, Level};
 
 /// The settings of a copy between two layouts. They are fixed when [`Relayout::with`](super::Relayout::with)
 /// plans the copy.
@@ -50,8 +49,8 @@ pub struct Settings {
     /// takes about 20 microseconds to start, and pays from 1 MiB on.
     pub least_piece: Option<u64>,
     /// The highest kernel level that is used, for tests and measurements. It is lowered to the highest level
-    /// of this CPU. `None` stands for [`KernelLevel::in_use`].
-    pub kernels: Option<KernelLevel>,
+    /// of this CPU. `None` stands for [`level_in_use`](super::level_in_use).
+    pub kernels: Option<Level>,
     /// The data caches for which the plan is made, for tests and measurements. `None` stands for the caches
     /// of this CPU.
     pub caches: Option<Caches>,
@@ -95,7 +94,7 @@ impl Settings {
         let own = Knobs::of_this_cpu();
         let mut knobs = self.caches.map_or(*own, |caches| Knobs::new(own.level, caches));
         if let Some(level) = self.kernels {
-            knobs = knobs.at_level(level.available());
+            knobs = knobs.at_level(Available::up_to(level));
         }
         (knobs.streaming_from, knobs.long_rows_streaming_from) = match (self.stores, self.memory) {
             (Stores::Streaming, _) => (0, 0),

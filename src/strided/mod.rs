@@ -4,14 +4,14 @@
 //! layout* and *DirectML helper functions*.
 //!
 //! ```
-//! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Offsets, Overlap, Side, TensorFlags};
+//! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Offsets, Overlap, NewAxes, TensorFlags};
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
 //! let desc = BufferTensorDesc::with_order(DataType::F16, &[2, 3, 4, 5], AxisOrder::NHWC)?.with_flags(TensorFlags::OwnedByDirectml);
 //! assert_eq!(desc.strides(), [60, 1, 15, 3]);
 //! let Facts { packed, in_order, .. } = desc.facts();
 //! assert!(packed && !in_order);
-//! assert_eq!(desc.rank_at_least(5, Side::Front).sizes(), [1, 2, 3, 4, 5]);
+//! assert_eq!(desc.rank_at_least(5, NewAxes::Front).sizes(), [1, 2, 3, 4, 5]);
 //! assert_eq!(desc.index_width(), IndexWidth::I32);
 //! let mut offsets: Offsets = desc.offsets();
 //! assert_eq!((offsets.next(), offsets.nth(4)), (Some(0), Some(15)));
@@ -54,7 +54,7 @@ pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use signed::SignedDesc;
 pub use size::calc_buffer_tensor_size;
 pub use slice::{Slice, Slices};
-pub use view::Side;
+pub use view::NewAxes;
 
 pub(crate) use free_strides::set_free_strides;
 pub(crate) use numbers::{index_of, sizes_of};

@@ -15,7 +15,7 @@ use super::numbers::{Integer, sizes_of};
 
 /// The end at which axes are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum NewAxes {
     /// Axes are added before the first axis. The last axes keep their positions from the end.
     Front,
     /// Axes are added after the last axis. The first axes keep their positions.
@@ -134,7 +134,7 @@ impl BufferTensorDesc {
     /// **Post-condition** (`rank_at_least_adds_axes_of_size_1`): the offsets in the order of the indices do
     /// not change.
     #[must_use]
-    pub fn rank_at_least(&self, rank: usize, side: Side) -> Self {
+    pub fn rank_at_least(&self, rank: usize, side: NewAxes) -> Self {
         let missing = rank.saturating_sub(self.rank());
         if missing == 0 {
             return self.clone();
@@ -143,8 +143,8 @@ impl BufferTensorDesc {
         let scalar = (self.rank() == 0).then_some((1, 1));
         let ones = core::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
         let (sizes, strides) = match side {
-            Side::Front => ones.chain(scalar).chain(self.axes()).unzip(),
-            Side::Back => self.axes().chain(scalar).chain(ones).unzip(),
+            NewAxes::Front => ones.chain(scalar).chain(self.axes()).unzip(),
+            NewAxes::Back => self.axes().chain(scalar).chain(ones).unzip(),
         };
         self.with_axes(sizes, strides)
     }

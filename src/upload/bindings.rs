@@ -28,21 +28,21 @@ pub struct Binding<'a> {
     pub buffer: UploadBuffer,
     /// The position in the list of a binding that may share memory with this binding, because the operator
     /// works in place. For an input, this is the output that overwrites it. For an output, this is the input.
-    pub in_place_with: Option<usize>,
+    pub aliasing: Option<usize>,
 }
 
 impl<'a> Binding<'a> {
     /// Returns the binding of a tensor, in any layout, in the buffer with the number `id`.
     #[must_use]
     pub fn new<L: ToIndexMap + ?Sized>(layout: &'a L, id: u64, buffer: UploadBuffer) -> Binding<'a> {
-        Binding { tensor: Tensor::of(layout), id, buffer, in_place_with: None }
+        Binding { tensor: Tensor::of(layout), id, buffer, aliasing: None }
     }
 
     /// Returns this binding with permission to share its memory with the binding at `position` of the list.
     /// One of the two may say so.
     #[must_use]
-    pub fn in_place_with(self, position: usize) -> Binding<'a> {
-        Binding { in_place_with: Some(position), ..self }
+    pub fn aliasing(self, position: usize) -> Binding<'a> {
+        Binding { aliasing: Some(position), ..self }
     }
 }
 
@@ -63,7 +63,7 @@ impl<'a> Binding<'a> {
 ///   also clashes with an input that has elements in them.
 ///
 /// An input may share memory with an output only if the operator allows it and one of the bindings says so
-/// ([`in_place_with`](Binding::in_place_with)). Under `one_usage` this permission has no effect: a tensor
+/// ([`aliasing`](Binding::aliasing)). Under `one_usage` this permission has no effect: a tensor
 /// that is updated in place is one binding, an output.
 ///
 /// # Errors
@@ -82,7 +82,7 @@ impl<'a> Binding<'a> {
 /// assert!(apart.iter().all(Result::is_ok));
 /// let clash = validate_bindings(&[at(0, Role::Input), at(0, Role::Output)], &limits);
 /// assert_eq!(clash[1].as_ref().unwrap_err().codes(), ["bindings_overlap"]);
-/// let in_place = [at(0, Role::Input).in_place_with(1), at(0, Role::Output)];
+/// let in_place = [at(0, Role::Input).aliasing(1), at(0, Role::Output)];
 /// assert!(validate_bindings(&in_place, &limits).iter().all(Result::is_ok));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -125,7 +125,7 @@ fn clash(
     if !both_written && limits.one_usage {
         return Some(Code::BufferReadAndWritten.by(count(first), count(second)));
     }
-    if !both_written && (earlier.in_place_with == Some(second) || later.in_place_with == Some(first)) {
+    if !both_written && (earlier.aliasing == Some(second) || later.aliasing == Some(first)) {
         return None;
     }
     let (from, to) = (earlier.buffer.offset, later.buffer.offset);

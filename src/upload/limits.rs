@@ -217,7 +217,7 @@ impl DeviceLimits {
     /// DirectML's pages do not promise this for every operator. With these limits, parts of larger buffers
     /// are accepted as outputs.
     #[must_use]
-    pub fn keeping_gaps(self) -> DeviceLimits {
+    pub fn with_gaps_kept(self) -> DeviceLimits {
         DeviceLimits { writes_padding: false, overwrites_units: false, ..self }
     }
 

@@ -110,7 +110,7 @@ impl UploadReport {
     /// # Errors
     ///
     /// `buffer_too_short` if there are fewer bytes than the tensor takes.
-    pub fn check_source(&self, len: u64) -> Result<u64, Error> {
+    pub fn check_upload_length(&self, len: u64) -> Result<u64, Error> {
         if len < self.cpu_bytes {
             return Err(Error::buffer_too_short("CPU slice", self.cpu_bytes, len));
         }

@@ -9,7 +9,7 @@ use crate::checked::{self, Dims, OFFSET, at};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::short_sort::sort_by_key;
-use crate::strided::{BufferTensorDesc, Side};
+use crate::strided::{BufferTensorDesc, NewAxes};
 
 use super::limits::DeviceLimits;
 use super::report::{Errors, UploadReport};
@@ -100,7 +100,7 @@ pub fn suggest<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Res
         BufferTensorDesc::packed(map.data_type(), map.sizes())
     };
     let Ok(desc) = strided.or_else(|_| packed()) else { return Err(refused) };
-    let source = desc.rank_at_least(limits.min_rank, Side::Front);
+    let source = desc.rank_at_least(limits.min_rank, NewAxes::Front);
     let stand_in = limits.stand_in(source.data_type()).unwrap_or(source.data_type());
     let source = source.reinterpret(stand_in).unwrap_or(source);
     let found = |desc: BufferTensorDesc, report: &UploadReport| {

@@ -2,7 +2,7 @@
 //! checks.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
-use tensor_layout::strided::Side;
+use tensor_layout::strided::NewAxes;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
 
@@ -29,7 +29,7 @@ fn nothing_up_to_rank_8_allocates() {
         assert_free("coalesce", || desc.coalesce());
         assert_free("offsets", || desc.offsets().last());
         assert_free("reshape", || packed.reshape(&[packed.element_count()]).unwrap());
-        assert_free("rank_at_least", || desc.rank_at_least(8, Side::Front));
+        assert_free("rank_at_least", || desc.rank_at_least(8, NewAxes::Front));
         // An output with gaps has a warning, and the list of warnings is allocated.
         let buffer = UploadBuffer::new(1 << 20, 256, Role::Input);
         if rank > 0 {

@@ -103,7 +103,7 @@ impl Buffers {
         let Ok(plan) = plan else { return };
         for padding in [Padding::Keep, Padding::Zero] {
             if padding == Padding::Keep || to.bytes() * 8 > to.offsets.len() * to.map.element_bits() as usize {
-                let relayout = plan.clone().with_padding_everywhere(padding).unwrap();
+                let relayout = plan.clone().with_padding_of_whole_buffer(padding).unwrap();
                 let name = format!("{:?} to {:?}, padding {padding:?}", from.map, to.map);
                 self.check(&name, (from, to), &relayout, from, padding);
             }
@@ -420,7 +420,7 @@ proptest! {
     fn any_pair_stays_inside_its_buffers((from, to) in pair(), padding in padding()) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
         let padding = within(padding, from.map.element_bits());
-        let relayout = relayout.with_padding_everywhere(padding).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap();
         let bytes = from.bytes().max(to.bytes()).max(1);
         Buffers::new(bytes).check("a random pair", (&from, &to), &relayout, &from, padding);
     }

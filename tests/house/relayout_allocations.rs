@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use crate::literal::replanned::{Replanned, levels};
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout_text::Notated;
 
 /// The most allocations of planning a copy of the suite. Most take 3: the components of both layouts, and the
@@ -23,7 +23,7 @@ fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated
 #[test]
 fn planning_allocates_a_few_times() {
     // The level is decided once, from the environment.
-    let _ = KernelLevel::in_use();
+    let _ = tensor_layout::relayout::level_in_use();
     for (size, name, from, to) in suite() {
         let (_, allocations) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
         assert!(allocations <= PLANNING, "planning {size}/{name} takes {allocations} allocations");
@@ -38,7 +38,7 @@ fn running_allocates_nothing() {
         for level in levels() {
             for padding in [Padding::Keep, Padding::Zero, Padding::Fill(1)] {
                 let relayout = Relayout::new(&from, &to).unwrap().with_kernel_level(level);
-                let relayout = relayout.with_padding_everywhere(padding).unwrap();
+                let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap();
                 let source = vec![1; usize::try_from(relayout.source_size_in_bytes()).unwrap()];
                 let mut destination = vec![0; usize::try_from(relayout.destination_size_in_bytes()).unwrap()];
                 let (result, allocations) = crate::counting::count(|| relayout.run(&source, &mut destination));

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use crate::trap::Trap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tensor_layout::relayout::{Destination, KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{Destination, Level, Padding, Relayout};
 use tensor_layout_text::Notated;
 
 /// Pairs that take every path of a copy: the nests of all kernels, elements that share bytes, filled padding,
@@ -93,7 +93,7 @@ fn noise(length: u64) -> Vec<u8> {
 #[derive(Debug, Clone, Copy)]
 struct How {
     padding: Padding,
-    level: KernelLevel,
+    level: Level,
     streaming: bool,
     /// The number of bytes between the beginning of a line and the destination.
     shift: usize,
@@ -103,8 +103,12 @@ struct How {
 /// Runs a copy into a trap, whole or in pieces, and compares it with the ordinary copy.
 fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
     let How { padding, level, streaming, shift, pieces } = how;
-    let relayout =
-        relayout.clone().with_padding_everywhere(padding).unwrap().with_kernel_level(level).with_streaming(streaming);
+    let relayout = relayout
+        .clone()
+        .with_padding_of_whole_buffer(padding)
+        .unwrap()
+        .with_kernel_level(level)
+        .with_streaming(streaming);
     let source = noise(relayout.source_size_in_bytes());
     let size = usize::try_from(relayout.destination_size_in_bytes()).unwrap();
     let before: Vec<u8> = (0..size).map(|i| 0x5a ^ i as u8).collect();
@@ -155,7 +159,7 @@ fn nothing_is_read_where_a_copy_is_only_written() {
         for (place, level) in levels().into_iter().enumerate() {
             // The safe kernels cannot read the destination, and write it in small parts. Every sixth of their
             // runs is enough.
-            if level == KernelLevel::Portable && number % 6 > 0 {
+            if level == Level::Portable && number % 6 > 0 {
                 continue;
             }
             let paddings = [Padding::Keep, Padding::Zero, Padding::Fill(1)];
@@ -200,7 +204,7 @@ fn random_pairs(trap: &Trap) {
             let (from, to) = (text(from), text(to));
             let relayout = Relayout::new(&parsed(&from), &parsed(&to)).unwrap();
             let padding = [Padding::Keep, Padding::Zero, Padding::Fill(5)][padding as usize];
-            for level in levels().into_iter().filter(|&level| level != KernelLevel::Portable) {
+            for level in levels().into_iter().filter(|&level| level != Level::Portable) {
                 check(trap, &relayout, How { padding, level, streaming, shift, pieces }, &format!("{from} -> {to}"));
             }
             Ok(())

@@ -30,7 +30,7 @@ fn public_types_are_send_and_sync() {
     shared::<strided::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Owns>();
-    shared::<strided::Side>();
+    shared::<strided::NewAxes>();
     shared::<strided::SignedDesc>();
     shared::<strided::Slice>();
     shared::<strided::Slices>();
@@ -59,7 +59,7 @@ fn public_types_are_send_and_sync() {
     shared::<bridge::Lowering>();
     shared::<bridge::Split>();
     shared::<plan::CopyPass<'_>>();
-    shared::<relayout::KernelLevel>();
+    shared::<relayout::Level>();
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();

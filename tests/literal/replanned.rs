@@ -4,14 +4,14 @@
 
 use std::ptr::NonNull;
 
-use tensor_layout::relayout::{Caches, Destination, KernelLevel, Piece, Relayout, Settings, Stores};
+use tensor_layout::relayout::{Caches, Destination, Level, Piece, Relayout, Settings, Stores};
 use tensor_layout::{Error, ToIndexMap};
 
 /// The levels that copies are tested at: those of this CPU and, with the feature `software`, vectors of 32
 /// and of 64 bytes on any CPU.
-pub fn levels() -> Vec<KernelLevel> {
-    let of_this_cpu = KernelLevel::ALL.into_iter().filter(|level| level.is_available());
-    of_this_cpu.chain(KernelLevel::SOFTWARE.iter().copied()).collect()
+pub fn levels() -> Vec<Level> {
+    let of_this_cpu = Level::ALL.into_iter().filter(|level| level.is_available());
+    of_this_cpu.chain(Level::SOFTWARE.iter().copied()).collect()
 }
 
 /// Caches of 8 and of 12 ways: those of old client cores, a Zen 3, a Zen 4, a Zen 5 and a Sapphire Rapids.
@@ -38,7 +38,7 @@ pub fn write_only(bytes: &mut [u8]) -> Destination<'_> {
 pub trait Replanned: Sized {
     fn set(&self, change: impl FnOnce(&mut Settings)) -> Relayout;
 
-    fn with_kernel_level(self, level: KernelLevel) -> Relayout {
+    fn with_kernel_level(self, level: Level) -> Relayout {
         self.set(|settings| settings.kernels = Some(level))
     }
 
@@ -61,8 +61,8 @@ impl Replanned for Relayout {
         let mut settings = self.settings().clone();
         change(&mut settings);
         let padding = std::mem::take(&mut settings.padding);
-        // A part of a larger buffer is filled only by `with_padding_everywhere`.
+        // A part of a larger buffer is filled only by `with_padding_of_whole_buffer`.
         let plan = Relayout::with(self.source(), self.destination(), &settings);
-        plan.and_then(|plan| plan.with_padding_everywhere(padding)).unwrap()
+        plan.and_then(|plan| plan.with_padding_of_whole_buffer(padding)).unwrap()
     }
 }

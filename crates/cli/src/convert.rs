@@ -231,7 +231,7 @@ fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Res
         arguments.refuse_in_parts()?;
         return in_parts([&from, &to], &copies, arguments, output);
     };
-    let plan = plan.clone().with_padding_everywhere(arguments.fill.0).map_err(refused(&pair))?;
+    let plan = plan.clone().with_padding_of_whole_buffer(arguments.fill.0).map_err(refused(&pair))?;
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
         output.line(wrapped(plan.explain().trim_end(), 100))?;

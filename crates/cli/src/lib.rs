@@ -37,7 +37,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub use check::{check_object, limits_by_name};
 use output::{Colours, Output, Stop, Verdict, with_type};
 pub use rule::layout_by_rule;
-use tensor_layout::relayout::KernelLevel;
 
 /// Tensor layouts in strides and tiles: described, converted and checked.
 ///
@@ -213,7 +212,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
     if host == Host::Program {
         output::attach(cli.color);
     }
-    if let Err(error) = KernelLevel::requested() {
+    if let Err(error) = tensor_layout::relayout::requested_level() {
         output.warn(&format!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
     }
     output.set_json(cli.json);

@@ -21,7 +21,7 @@ pub fn upload(
     (from, bytes): (&impl ToIndexMap, &[u8]),
     layout: &impl ToIndexMap,
 ) -> Result<CudaSlice<u8>, Error> {
-    let relayout = Relayout::new(from, layout)?.with_padding_everywhere(Padding::Zero)?;
+    let relayout = Relayout::new(from, layout)?.with_padding_of_whole_buffer(Padding::Zero)?;
     let mut laid_out = vec![0; host_bytes(relayout.destination_size_in_bytes()).next_multiple_of(4)];
     relayout.run(bytes, &mut laid_out)?;
     Ok(stream.clone_htod(&laid_out)?)
@@ -38,7 +38,7 @@ pub fn read_back<S: Memory<u8>>(
     (from, memory): (&impl ToIndexMap, &S),
     layout: &impl ToIndexMap,
 ) -> Result<Vec<u8>, Error> {
-    let relayout = Relayout::new(from, layout)?.with_padding_everywhere(Padding::Zero)?;
+    let relayout = Relayout::new(from, layout)?.with_padding_of_whole_buffer(Padding::Zero)?;
     let (bytes, needed) = (count(memory.len()), relayout.source_size_in_bytes());
     if bytes < needed {
         return Err(Error::TooShort { what: "the tensor", bytes, needed });

@@ -1,6 +1,7 @@
 //! The levels: sets of kernels, and which of them this CPU can run.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// Whether this is a small program (feature `small`): vectors have one width, and rare kernels run in safe
 /// Rust. Tests, which turn on every feature, are for the whole program. The compiler leaves out code behind
@@ -30,6 +31,14 @@ pub enum Level {
 impl Level {
     /// All levels, the lowest first.
     pub const ALL: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
+
+    /// The levels of vectors in plain Rust, for tests: none without the feature `software`.
+    pub const SOFTWARE: &[Level] = &[
+        #[cfg(feature = "software")]
+        Level::Software32,
+        #[cfg(feature = "software")]
+        Level::Software64,
+    ];
 
     /// Whether this CPU has the instructions that the level requires.
     #[must_use]
@@ -74,6 +83,28 @@ impl Level {
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// A text that is not the name of a level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownLevel(String);
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected a kernel level: {}, found `{}`", Level::ALL.map(Level::name).join(", "), self.0)
+    }
+}
+
+impl std::error::Error for UnknownLevel {}
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    /// Reads the name of a level, as it is displayed. This CPU need not have the level.
+    fn from_str(text: &str) -> Result<Level, UnknownLevel> {
+        let named = Level::ALL.into_iter().find(|level| level.name() == text);
+        named.ok_or_else(|| UnknownLevel(text.chars().take(120).collect()))
     }
 }
 

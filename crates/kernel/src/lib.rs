@@ -58,7 +58,7 @@ pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
 pub use copy::{Copies, Copy};
 pub use destination::Destination;
 pub use kernel::{Access, Misfit, Prefetch};
-pub use level::{Available, Level, SMALL_PROGRAM};
+pub use level::{Available, Level, SMALL_PROGRAM, UnknownLevel};
 pub use machine::{Caches, LINE, PAGE};
 pub use plain::{MOST_PLAIN_LOOPS, PlainNest};
 pub use portable::{bit_rows, width};

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use strided_copy::{Available, Caches, Prefetch};
 
-use super::super::level::KernelLevel;
+use super::super::level::available_in_use;
 use super::cost::{
     FEW_WAYS, LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, PANEL_WIDTH, PREFETCH_DISTANCE,
     PREFETCH_ITERATIONS, STREAMING_FROM,
@@ -51,7 +51,7 @@ impl Knobs {
     /// The numbers for the CPU that this code runs on. Its caches are read once.
     pub(crate) fn of_this_cpu() -> &'static Knobs {
         static KNOBS: OnceLock<Knobs> = OnceLock::new();
-        KNOBS.get_or_init(|| Knobs::new(KernelLevel::available_in_use(), Caches::of_this_cpu()))
+        KNOBS.get_or_init(|| Knobs::new(available_in_use(), Caches::of_this_cpu()))
     }
 
     pub(crate) fn new(level: Available, caches: Caches) -> Knobs {

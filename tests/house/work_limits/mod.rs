@@ -14,7 +14,7 @@ use crate::literal::replanned::{Replanned, reversing};
 use tensor_layout::bridge::lower;
 use tensor_layout::map::{IndexMap, ToIndexMap};
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::strided::{Side, Slice, Slices};
+use tensor_layout::strided::{NewAxes, Slice, Slices};
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{self, DeviceLimits, Role, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
@@ -115,7 +115,7 @@ fn descriptors() {
     each_desc("offsets", |desc| (desc.offsets().nth(1_000_000_000), desc.offsets().last(), desc.offsets().count()));
     each_desc("coalesce", BufferTensorDesc::coalesce);
     each_desc("reshape", |desc| desc.reshape(&[desc.element_count()]));
-    each_desc("ranks", |desc| (desc.rank_at_least(64, Side::Front), desc.rank_at_least(64, Side::Back)));
+    each_desc("ranks", |desc| (desc.rank_at_least(64, NewAxes::Front), desc.rank_at_least(64, NewAxes::Back)));
     each_desc("reinterpret", |desc| (desc.reinterpret(DataType::U8), desc.reinterpret(DataType::F64)));
     each_desc("free strides", |desc| {
         (tensor_layout_text::axis_orders(desc), desc.clone().with_canonical_strides().strides().len())

@@ -1,6 +1,6 @@
 //! Ranks and lists of axes.
 
-use tensor_layout::strided::Side;
+use tensor_layout::strided::NewAxes;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
 const NO_AXES: [u64; 0] = [];
@@ -18,10 +18,10 @@ fn ranks_change_without_changing_other_strides() {
     let packed = |sizes: &[u64]| BufferTensorDesc::packed(DataType::F32, sizes).unwrap();
     let parts = |desc: &BufferTensorDesc| (desc.sizes().to_vec(), desc.strides().to_vec());
     // Chromium makes `[1]:[1]` of a scalar, and fills in zeros.
-    assert_eq!(parts(&packed(&[]).rank_at_least(1, Side::Front)), (vec![1], vec![1]));
-    assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Front)), (vec![1, 1, 1], vec![0, 0, 1]));
-    assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Back)), (vec![1, 1, 1], vec![1, 0, 0]));
-    assert_eq!(parts(&strided(&[1, 3], &[77, 1]).rank_at_least(3, Side::Front)).1, [0, 77, 1]);
+    assert_eq!(parts(&packed(&[]).rank_at_least(1, NewAxes::Front)), (vec![1], vec![1]));
+    assert_eq!(parts(&packed(&[]).rank_at_least(3, NewAxes::Front)), (vec![1, 1, 1], vec![0, 0, 1]));
+    assert_eq!(parts(&packed(&[]).rank_at_least(3, NewAxes::Back)), (vec![1, 1, 1], vec![1, 0, 0]));
+    assert_eq!(parts(&strided(&[1, 3], &[77, 1]).rank_at_least(3, NewAxes::Front)).1, [0, 77, 1]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::literal::cases;
 use ndarray::{ArrayD, Axis, IxDyn, SliceInfoElem};
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
-use tensor_layout::strided::{Side, Slice};
+use tensor_layout::strided::{NewAxes, Slice};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// The offset of every index, straight from the definition.
@@ -191,7 +191,7 @@ proptest! {
 
     #[test]
     fn rank_at_least_adds_axes_of_size_1(desc in desc(3, 0), rank in 0..6_usize, back in any::<bool>()) {
-        let view = desc.rank_at_least(rank, if back { Side::Back } else { Side::Front });
+        let view = desc.rank_at_least(rank, if back { NewAxes::Back } else { NewAxes::Front });
         let mut sizes = desc.sizes().to_vec();
         while sizes.len() < rank {
             sizes.insert(if back { sizes.len() } else { 0 }, 1);

@@ -20,7 +20,7 @@ fn a_base_offset_of_any_value_makes_a_part() {
         let error = copy.clone().with_padding(Padding::Zero).unwrap_err();
         assert_eq!(error.code(), "padding_of_part");
         let words = error.to_string();
-        assert!(words.contains("`as_part`") && words.contains("`with_padding_everywhere`"), "{words}");
+        assert!(words.contains("`as_part`") && words.contains("`with_padding_of_whole_buffer`"), "{words}");
         let mut memory = [7; 64];
         copy.run(&[1; 24], &mut memory).unwrap();
         assert_eq!(memory.iter().filter(|&&byte| byte == 7).count(), 40, "tokens of others");

@@ -3,7 +3,7 @@
 
 use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
-use tensor_layout::strided::{Side, Slice};
+use tensor_layout::strided::{NewAxes, Slice};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, validate};
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 
@@ -36,7 +36,7 @@ fn own_sizes_and_strides_deep_copy_and_equality() {
 
 #[test]
 fn scalar_to_one_axis() {
-    let desc = packed(&[]).rank_at_least(1, Side::Front);
+    let desc = packed(&[]).rank_at_least(1, NewAxes::Front);
     assert_eq!((desc.sizes(), desc.total_tensor_size_in_bytes()), (&[1][..], 4));
     assert!(same_layout(&desc, &strided(&[1], &[1])).unwrap());
 }
@@ -77,8 +77,8 @@ fn interleaved_channel_policy() {
 
 #[test]
 fn ensure_minimum_rank_leading_and_trailing() {
-    assert_is(&packed(&[3, 4, 5]).rank_at_least(5, Side::Front), &[1, 1, 3, 4, 5], &[0, 0, 20, 5, 1]);
-    let eight = packed(&[1, 2, 3, 4]).rank_at_least(8, Side::Back);
+    assert_is(&packed(&[3, 4, 5]).rank_at_least(5, NewAxes::Front), &[1, 1, 3, 4, 5], &[0, 0, 20, 5, 1]);
+    let eight = packed(&[1, 2, 3, 4]).rank_at_least(8, NewAxes::Back);
     assert_is(&eight, &[1, 2, 3, 4, 1, 1, 1, 1], &[24, 12, 4, 1, 0, 0, 0, 0]);
 }
 
@@ -303,8 +303,8 @@ fn verify_that_cpu_bytes_cover_the_shape() {
     let report = validate(&packed(&[1, 4]), &UploadBuffer::new(16, 0, Role::Input), &DeviceLimits::directml());
     let report = report.unwrap();
     assert_eq!(
-        report.check_source(15).unwrap_err().to_string(),
+        report.check_upload_length(15).unwrap_err().to_string(),
         "the CPU slice holds 15 bytes, but its layout needs 16"
     );
-    assert_eq!(report.check_source(16), Ok(0));
+    assert_eq!(report.check_upload_length(16), Ok(0));
 }

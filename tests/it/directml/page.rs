@@ -4,7 +4,7 @@
 //! letters in alphabetical order from the buffer that the page draws.
 
 use tensor_layout::map::same_layout;
-use tensor_layout::strided::Side;
+use tensor_layout::strided::NewAxes;
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
 
 fn desc(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
@@ -74,7 +74,7 @@ fn case_6_padding_rows_to_5() {
 fn case_7_nchw_3_by_5_with_implicit_strides() {
     let tensor = BufferTensorDesc::nchw(DataType::F32, [1, 1, 3, 5]).unwrap();
     assert_eq!((tensor.explicit_strides(), tensor.min_size_in_bytes()), (None, 60));
-    let padded = BufferTensorDesc::packed(DataType::F32, &[3, 5]).unwrap().rank_at_least(4, Side::Front);
+    let padded = BufferTensorDesc::packed(DataType::F32, &[3, 5]).unwrap().rank_at_least(4, NewAxes::Front);
     assert!(same_layout(&padded, &tensor).unwrap(), "HW is {{1, 1, H, W}}");
 }
 

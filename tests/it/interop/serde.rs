@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tensor_layout::AnyLayout;
-use tensor_layout::relayout::{KernelLevel, Padding};
+use tensor_layout::relayout::Padding;
 use tensor_layout::strided::Slices;
 use tensor_layout::tiled::{Layout, Tile};
 use tensor_layout::upload::{DeviceLimits, FeatureLevel, Role, TypeLimits, UploadBuffer};
@@ -175,9 +175,6 @@ fn what_has_a_text_is_that_text() {
     for data_type in DataType::ALL {
         assert_eq!(reads_back(data_type), format!("\"{data_type}\""));
     }
-    for level in KernelLevel::ALL {
-        assert_eq!(reads_back(&level), format!("\"{level}\""));
-    }
 }
 
 #[test]
@@ -308,7 +305,7 @@ fn damaged_limits_and_buffers_are_refused() {
 }
 
 #[test]
-fn damaged_paddings_and_kernel_levels_are_refused() {
+fn damaged_paddings_are_refused() {
     let too_wide = format!("\"0x1{}\"", "0".repeat(32));
     for json in [r#""Keep""#, r#""0x""#, r#""0xg""#, r#""0x+1""#, r#""-0x1""#, r#""127""#, r#""""#, &too_wide] {
         let text: String = serde_json::from_str(json).unwrap();
@@ -316,10 +313,6 @@ fn damaged_paddings_and_kernel_levels_are_refused() {
         assert_eq!(refusal::<Padding>(json), expected);
     }
     assert_eq!(refusal::<Padding>("0"), "invalid type: integer `0`, expected a string");
-    for name in ["sse2", "AVX2", ""] {
-        let refusal = refusal::<KernelLevel>(&format!("\"{name}\""));
-        assert!(refusal.contains("portable") && refusal.contains(name), "{refusal}");
-    }
 }
 
 /// A text that the parser refuses is refused in JSON, by the same sentence.

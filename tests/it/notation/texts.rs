@@ -6,7 +6,6 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use proptest::prelude::*;
-use tensor_layout::relayout::KernelLevel;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use tensor_layout::upload::FeatureLevel;
@@ -219,7 +218,6 @@ fn names_read_back() {
     DataType::ALL.iter().for_each(reads_back);
     IndexWidth::ALL.iter().for_each(reads_back);
     LayoutClass::ALL.iter().for_each(reads_back);
-    KernelLevel::ALL.iter().for_each(reads_back);
     FeatureLevel::ALL.iter().for_each(reads_back);
     use TpuGeneration::{V2, V3, V4, V5e, V5p, V6e, V7x};
     [V2, V3, V4, V5e, V5p, V6e, V7x].iter().for_each(reads_back);

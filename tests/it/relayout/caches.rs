@@ -1,6 +1,6 @@
 //! Copies are planned for several caches, and copy the same bytes.
 
-use tensor_layout::relayout::{KernelLevel, Relayout};
+use tensor_layout::relayout::{Level, Relayout};
 use tensor_layout_text::Notated;
 
 use super::choices::PAIRS;
@@ -19,7 +19,7 @@ fn plans_for_any_caches_copy_the_same_bytes() {
             plan.run(&source, &mut bytes).unwrap();
             bytes
         };
-        let expected = bytes(&plan.clone().with_kernel_level(KernelLevel::Portable));
+        let expected = bytes(&plan.clone().with_kernel_level(Level::Portable));
         for (caches, stores) in
             CACHES.iter().flat_map(|&caches| [None, Some(true), Some(false)].map(|past| (caches, past)))
         {
@@ -29,7 +29,7 @@ fn plans_for_any_caches_copy_the_same_bytes() {
                 None => plan,
             };
             assert!(bytes(&plan) == expected, "{}", plan.explain());
-            for &level in KernelLevel::SOFTWARE {
+            for &level in Level::SOFTWARE {
                 let plan = plan.clone().with_kernel_level(level);
                 assert!(bytes(&plan) == expected, "{level}: {}", plan.explain());
             }

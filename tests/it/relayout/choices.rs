@@ -1,7 +1,7 @@
 //! Copies with every answer to every question of a plan, against the literal copy.
 
 use proptest::prelude::*;
-use tensor_layout::relayout::{Effort, KernelLevel, Relayout, Settings, Stores};
+use tensor_layout::relayout::{Effort, Level, Relayout, Settings, Stores};
 use tensor_layout::{ArrayShape, Error};
 use tensor_layout_text::Notated;
 
@@ -79,7 +79,7 @@ proptest! {
     fn every_choice_copies_as_the_literal_one((from, to) in pair(), padding in padding(), shift in 0..3_usize) {
         let padding = within(padding, from.map.element_bits());
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        let relayout = relayout.with_padding_everywhere(padding).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap();
         let source = noise(shift + from.bytes(), 1);
         let before = noise(shift + to.bytes(), 2);
         let mut expected = before.clone();
@@ -110,7 +110,7 @@ fn every_choice_copies_large_pairs_as_the_portable_kernels() {
             plan.run(&source, &mut bytes).unwrap();
             bytes
         };
-        let expected = bytes(&relayout.clone().with_kernel_level(KernelLevel::Portable));
+        let expected = bytes(&relayout.clone().with_kernel_level(Level::Portable));
         for level in levels() {
             for plan in plans(&relayout.clone().with_kernel_level(level)) {
                 assert!(bytes(&plan) == expected, "{}", plan.explain());

@@ -155,7 +155,7 @@ fn errors_are_those_of_a_kept_plan() {
 
 #[test]
 fn copies_up_to_rank_8_allocate_nothing() {
-    let _ = tensor_layout::relayout::KernelLevel::in_use();
+    let _ = tensor_layout::relayout::level_in_use();
     let pairs = [
         ("u8[1000]", "u8[1000]"),
         ("f32[3]:[2]", "f32[3]"),

@@ -1,7 +1,7 @@
 //! The explanation of a plan is the plan: its boxes, loops and kernels, and how it stores.
 
 use crate::literal::replanned::{CACHES, Replanned, reversing};
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{Level, Padding, Relayout};
 use tensor_layout_text::Notated;
 
 fn plan(from: &str, to: &str) -> Relayout {
@@ -19,7 +19,7 @@ fn says(plan: &Relayout, facts: &[&str]) {
 
 #[test]
 fn a_line_a_box() {
-    let plan = plan("f32[32,64,112,112]:NCHW", "f32[32,64,112,112]:NHWC").with_kernel_level(KernelLevel::Portable);
+    let plan = plan("f32[32,64,112,112]:NCHW", "f32[32,64,112,112]:NHWC").with_kernel_level(Level::Portable);
     says(&plan, &["1 box\n  102760448 bytes at +0 -> +0; 32 x (+3211264, +3211264); Transpose {"]);
     says(&plan, &["unit: 4, columns: 12544 x +256, rows: 64 x +50176,", "102760448 bytes read and 102760448 written"]);
     says(&plan, &["stores: non-temporal; non-temporal from 8388608 bytes moved", "kernels: portable"]);
@@ -57,7 +57,7 @@ fn what_is_streamed_depends_on_what_is_moved() {
 /// every CPU gets: at both lengths of a register, with any caches, on any machine.
 #[test]
 fn kernels_are_chosen_for_the_level() {
-    for &level in KernelLevel::SOFTWARE {
+    for &level in Level::SOFTWARE {
         for caches in CACHES {
             for (from, to, kernel) in [
                 ("f32[4096,4096]{1,0}", "f32[4096,4096]{0,1}", "by: Panels("),

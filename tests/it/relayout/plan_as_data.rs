@@ -78,7 +78,7 @@ proptest! {
     fn boxes_run_literally_are_the_copy((from, to) in pair(), padding in padding()) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
         let padding = within(padding, from.map.element_bits());
-        let relayout = relayout.with_padding_everywhere(padding).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap();
         let source = noise(from.bytes(), 1);
         let mut expected = noise(to.bytes(), 2);
         let mut destination = expected.clone();

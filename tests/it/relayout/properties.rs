@@ -7,13 +7,13 @@ use crate::literal::replanned::{CACHES, Replanned, levels, write_only};
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_bits, with_own_bits, within};
 use proptest::prelude::*;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout, Settings};
+use tensor_layout::relayout::{Level, Padding, Relayout, Settings};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass, ToIndexMap};
 
 /// Every kernel level this CPU has.
-fn level() -> impl Strategy<Value = KernelLevel> {
+fn level() -> impl Strategy<Value = Level> {
     prop::sample::select(levels())
 }
 
@@ -32,7 +32,7 @@ proptest! {
         match Relayout::new(&from.map, &to.map) {
             Ok(relayout) => {
                 prop_assert_eq!(distinct.len(), to.offsets.len(), "an overlapping destination was accepted");
-                let relayout = relayout.with_padding_everywhere(padding).unwrap().with_kernel_level(level);
+                let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap().with_kernel_level(level);
                 prop_assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
                 prop_assert!(!relayout.explain().is_empty());
                 // Addresses are odd, and bytes before and after the buffers must not change.
@@ -61,7 +61,7 @@ proptest! {
     ) {
         let bits = from.map.element_bits();
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        let relayout = relayout.with_padding_everywhere(within(padding, bits)).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(within(padding, bits)).unwrap();
         let source = noise(from.bytes() + guard, 1);
         let start = noise(to.bytes() + guard, 2);
         let mut expected = start.clone();
@@ -110,7 +110,7 @@ proptest! {
         (from, to) in pair(), padding in padding(), level in level(), streaming: bool, pieces in 1..6_usize, guard in 0..3_usize,
     ) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        let relayout = relayout.with_padding_everywhere(within(padding, from.map.element_bits())).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(within(padding, from.map.element_bits())).unwrap();
         let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
         let source = noise(from.bytes() + guard, 1);
         let before = noise(to.bytes() + guard, 2);
@@ -140,7 +140,7 @@ proptest! {
     #[test]
     fn threads_copy_as_one_does((from, to) in pair(), padding in padding()) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        let relayout = relayout.with_padding_everywhere(within(padding, from.map.element_bits())).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(within(padding, from.map.element_bits())).unwrap();
         let source = noise(from.bytes(), 1);
         let mut expected = noise(to.bytes(), 2);
         let mut parallel = expected.clone();
@@ -308,7 +308,7 @@ fn check_caches(from: &Side, to: &Side, name: impl std::fmt::Display) {
     let mut expected = vec![0x5a; to.bytes()];
     literal_copy(from, to, &source, &mut expected, Padding::Keep);
     let plan = Relayout::new(&from.map, &to.map).unwrap();
-    let safe = plan.clone().with_kernel_level(KernelLevel::Portable);
+    let safe = plan.clone().with_kernel_level(Level::Portable);
     let planned = CACHES.into_iter().map(|caches| plan.clone().with_caches(caches));
     let plans = planned.flat_map(|plan| [plan.clone(), plan.clone().with_streaming(true), plan.with_streaming(false)]);
     for plan in plans.chain([safe]) {
@@ -437,10 +437,17 @@ fn large_planes_of_bits_are_copied() {
 
 #[test]
 fn kernel_levels_this_machine_lacks_are_named() {
-    for level in KernelLevel::ALL.into_iter().filter(|level| !level.is_available()) {
+    for level in Level::ALL.into_iter().filter(|level| !level.is_available()) {
         println!("skipped: this CPU has no {level}");
     }
-    assert!(KernelLevel::in_use().is_available());
+    assert!(tensor_layout::relayout::level_in_use().is_available());
+    for level in Level::ALL {
+        assert_eq!(level.to_string().parse(), Ok(level));
+    }
+    for name in ["sse2", "AVX2", "", "software32"] {
+        let sentence = format!("expected a kernel level: portable, neon, avx2, avx512, found `{name}`");
+        assert_eq!(name.parse::<Level>().unwrap_err().to_string(), sentence);
+    }
 }
 
 #[test]
@@ -452,7 +459,7 @@ fn what_does_not_fit_together_is_refused() {
     assert_eq!(code("f32[2,3]", "s32[2,3]"), "data_type_mismatch");
     assert_eq!(code("s2[2,3]{1,0:E(2)}", "s2[2,3]{1,0:E(4)}"), "element_bits_mismatch");
     let relayout = Relayout::new(&shape("s4[3]{0:E(4)}"), &shape("s4[3]{0:E(4)}")).unwrap();
-    assert_eq!(relayout.clone().with_padding_everywhere(Padding::Fill(16)).unwrap_err().code(), "fill_too_wide");
+    assert_eq!(relayout.clone().with_padding_of_whole_buffer(Padding::Fill(16)).unwrap_err().code(), "fill_too_wide");
     let broadcast = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[0, 1])).unwrap();
     assert_eq!(Relayout::new(&shape("f32[2,3]"), &broadcast).unwrap_err().code(), "overlapping_destination");
     assert!(Relayout::new(&broadcast, &shape("f32[2,3]")).is_ok());
@@ -481,7 +488,7 @@ fn blocks_of_48_become_blocks_of_32() {
         let from = shape(&format!("u16[{rows},5]{{1,0:T(48,1)}}"));
         let to = shape(&format!("u16[{rows},5]{{1,0:T(32,1)}}"));
         let (from, to) = (Side::tiled(&from), Side::tiled(&to));
-        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(Padding::Zero).unwrap();
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_of_whole_buffer(Padding::Zero).unwrap();
         let source = noise(from.bytes(), 3);
         let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
         relayout.run(&source, &mut destination).unwrap();
@@ -519,7 +526,7 @@ fn the_pieces_of_large_copies_are_of_one_size() {
         ("s4[512,384]{1,0:E(4)}", "s4[512,384]{1,0:T(64,128)(8,1)E(4)}"),
     ] {
         let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
-        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(Padding::Zero).unwrap();
+        let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_of_whole_buffer(Padding::Zero).unwrap();
         let source = noise(from.bytes(), 3);
         let mut expected = vec![1; to.bytes()];
         relayout.run(&source, &mut expected).unwrap();
@@ -555,7 +562,7 @@ fn padding_of_large_copies_is_written() {
         let (from, to) = (Side::tiled(&shape(from)), Side::tiled(&shape(to)));
         let source = noise(from.bytes(), 3);
         for padding in [Padding::Keep, Padding::Zero, Padding::Fill(0b0101)] {
-            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(padding).unwrap();
+            let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_of_whole_buffer(padding).unwrap();
             let (mut destination, mut expected) = (vec![1; to.bytes()], vec![1; to.bytes()]);
             relayout.run(&source, &mut destination).unwrap();
             literal_copy(&from, &to, &source, &mut expected, padding);
@@ -593,11 +600,11 @@ fn the_gaps_of_a_slice_are_not_its_own() {
             for padding in [Padding::Zero, Padding::Fill(7)] {
                 let error = append.clone().with_padding(padding).unwrap_err();
                 assert_eq!(error.code(), "padding_of_part");
-                assert!(error.to_string().contains("with_padding_everywhere"), "{error}");
+                assert!(error.to_string().contains("with_padding_of_whole_buffer"), "{error}");
             }
             assert!(append.clone().with_padding(Padding::Keep).is_ok());
             let mut buffer = [9; 32];
-            append.with_padding_everywhere(Padding::Zero).unwrap().run(&[1; 32], &mut buffer).unwrap();
+            append.with_padding_of_whole_buffer(Padding::Zero).unwrap().run(&[1; 32], &mut buffer).unwrap();
             assert!(buffer.contains(&0));
         }
         assert_eq!(slice.to_string().parse().as_ref(), Ok(&slice));

@@ -4,14 +4,14 @@ use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
 use crate::literal::replanned::{Replanned, levels, reversing};
 use proptest::prelude::*;
-use tensor_layout::relayout::{KernelLevel, Padding};
+use tensor_layout::relayout::{Level, Padding};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass};
 
 fn axes_of(side: &Side, chosen: u8) -> Vec<usize> {
     (0..side.map.sizes().len()).filter(|axis| chosen >> axis & 1 == 1).collect()
 }
 
-fn level() -> impl Strategy<Value = KernelLevel> {
+fn level() -> impl Strategy<Value = Level> {
     prop::sample::select(levels())
 }
 
@@ -20,11 +20,11 @@ fn check(
     (from, to): (&Side, &Side),
     axes: &[usize],
     padding: Padding,
-    (level, streaming): (KernelLevel, bool),
+    (level, streaming): (Level, bool),
     shift: usize,
     pieces: usize,
 ) -> Result<(), TestCaseError> {
-    let relayout = reversing(&from.map, &to.map, axes).unwrap().with_padding_everywhere(padding).unwrap();
+    let relayout = reversing(&from.map, &to.map, axes).unwrap().with_padding_of_whole_buffer(padding).unwrap();
     let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
     let words = relayout.explain();
     let source = noise(shift + from.bytes() + 3, 1);
@@ -173,7 +173,7 @@ fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
     assert_eq!((fused.map.class(), irreducible.map.class()), (LayoutClass::Fused, LayoutClass::Irreducible));
     for (from, to) in [(&fused, &irreducible), (&irreducible, &fused)] {
         for axes in [&[0][..], &[1], &[0, 1]] {
-            check((from, to), axes, Padding::Zero, (KernelLevel::Portable, true), 0, 3).unwrap();
+            check((from, to), axes, Padding::Zero, (Level::Portable, true), 0, 3).unwrap();
         }
     }
 }

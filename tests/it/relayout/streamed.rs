@@ -4,7 +4,7 @@
 #![cfg(feature = "software")]
 
 use strided_copy::take_streamed;
-use tensor_layout::relayout::{KernelLevel, Relayout};
+use tensor_layout::relayout::{Level, Relayout};
 use tensor_layout_text::Notated;
 
 use crate::literal::replanned::Replanned;
@@ -36,11 +36,11 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let source = Buffer::new(size(relayout.source_size_in_bytes()), 0, &pattern);
     let mut expected = vec![0; size(relayout.destination_size_in_bytes())];
     let own = &source.bytes[source.start..source.start + size(relayout.source_size_in_bytes())];
-    relayout.clone().with_kernel_level(KernelLevel::Portable).run(own, &mut expected).unwrap();
+    relayout.clone().with_kernel_level(Level::Portable).run(own, &mut expected).unwrap();
     let mut destination = Buffer::new(expected.len(), shift, &[0; 4096]);
     let nests = !relayout.explain().contains("StepBox");
     let _ = take_streamed();
-    let software = relayout.clone().with_kernel_level(KernelLevel::Software32);
+    let software = relayout.clone().with_kernel_level(Level::Software32);
     software.run(own, &mut destination.bytes[destination.start..][..expected.len()]).unwrap();
     assert!(destination.bytes[destination.start..][..expected.len()] == expected, "{}", relayout.explain());
     Some(take_streamed()).filter(|_| nests)

@@ -16,7 +16,7 @@ fn check(from: &Side, to: &Side, padding: Padding, pieces: usize) -> Result<(), 
     let mut expected = before.clone();
     literal_copy(from, to, &source, &mut expected, padding);
     for level in levels() {
-        let plan = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(padding).unwrap();
+        let plan = Relayout::new(&from.map, &to.map).unwrap().with_padding_of_whole_buffer(padding).unwrap();
         let plan = plan.with_kernel_level(level);
         let mut destination = before.clone();
         plan.run(&source, &mut destination).unwrap();

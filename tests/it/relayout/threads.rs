@@ -30,7 +30,7 @@ fn threads_write_what_one_does() {
         let relayout = Relayout::new(&from, &to).unwrap();
         for padding in [Padding::Keep, Padding::Fill(1)] {
             for level in levels() {
-                let relayout = relayout.clone().with_padding_everywhere(padding).unwrap().with_kernel_level(level);
+                let relayout = relayout.clone().with_padding_of_whole_buffer(padding).unwrap().with_kernel_level(level);
                 let source = noise(relayout.source_size_in_bytes(), 1);
                 let mut expected = noise(relayout.destination_size_in_bytes(), 2);
                 let mut found = [expected.clone(), expected.clone()];

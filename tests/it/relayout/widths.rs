@@ -6,7 +6,7 @@ use crate::literal::pairs::{Side, literal_copy, noise, packed_and_bytes, pair_of
 use crate::literal::replanned::{Replanned, levels, write_only};
 use proptest::prelude::*;
 use tensor_layout::ArrayShape;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{Level, Padding, Relayout};
 use tensor_layout_text::Notated;
 
 /// The layouts of weights, around the lengths of registers, lines and the staging buffer.
@@ -41,7 +41,7 @@ fn weights() -> impl Strategy<Value = (Side, Side)> {
     )
 }
 
-fn level() -> impl Strategy<Value = KernelLevel> {
+fn level() -> impl Strategy<Value = Level> {
     prop::sample::select(levels())
 }
 
@@ -49,7 +49,7 @@ fn level() -> impl Strategy<Value = KernelLevel> {
 fn check(
     (from, to): (&Side, &Side),
     padding: Padding,
-    level: KernelLevel,
+    level: Level,
     streaming: bool,
     shift: usize,
     pieces: usize,
@@ -58,7 +58,7 @@ fn check(
         prop_assert_eq!(Relayout::new(&from.map, &to.map).unwrap_err().code(), "overlapping_destination");
         return Ok(());
     }
-    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_everywhere(padding).unwrap();
+    let relayout = Relayout::new(&from.map, &to.map).unwrap().with_padding_of_whole_buffer(padding).unwrap();
     let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
     prop_assert!(relayout.changes_width());
     let words = relayout.explain();

@@ -18,11 +18,11 @@ fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
         assert_eq!(errors.codes(), ["gaps_overwritten"]);
         let words = errors[0].to_string();
         assert!(
-            words.contains("the 20 bytes between its elements") && words.contains("DeviceLimits::keeping_gaps"),
+            words.contains("the 20 bytes between its elements") && words.contains("DeviceLimits::with_gaps_kept"),
             "{words}"
         );
         assert!(validate(part, &UploadBuffer { role: Role::Input, ..output }, &DeviceLimits::directml()).is_ok());
-        let kept = validate(part, &output, &DeviceLimits::directml().keeping_gaps()).unwrap();
+        let kept = validate(part, &output, &DeviceLimits::directml().with_gaps_kept()).unwrap();
         assert!(!kept.overwrites_gaps && kept.gap_bits == 160 && kept.warnings.is_empty());
         assert!(validate(part, &output, &named("d3d12")).is_ok());
     }

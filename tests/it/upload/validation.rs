@@ -193,8 +193,8 @@ fn three_halves_need_eight_bytes() {
     assert_eq!(codes(validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &directml())), ["binding_outside_buffer"]);
     let report = validate(&desc, &UploadBuffer::new(8, 0, Role::Input), &directml()).unwrap();
     assert_eq!((report.cpu_bytes, &report.padding), (6, &(6..8)));
-    assert_eq!(report.check_source(6), Ok(2));
-    assert_eq!(report.check_source(5).unwrap_err().code(), "buffer_too_short");
+    assert_eq!(report.check_upload_length(6), Ok(2));
+    assert_eq!(report.check_upload_length(5).unwrap_err().code(), "buffer_too_short");
 }
 
 // ONNX Runtime PR 22680: an upload of 4 GiB at once fails.
@@ -343,7 +343,7 @@ fn a_source_is_not_too_short() {
     let report =
         validate(&packed(DataType::F16, &[3]), &UploadBuffer::new(8, 0, Role::Input), &DeviceLimits::webgpu()).unwrap();
     for (len, zeros) in [(0, Err("buffer_too_short")), (5, Err("buffer_too_short")), (6, Ok(2)), (8, Ok(2))] {
-        assert_eq!(report.check_source(len).map_err(|error| error.code()), zeros, "{len}");
+        assert_eq!(report.check_upload_length(len).map_err(|error| error.code()), zeros, "{len}");
     }
 }
 

@@ -37,7 +37,7 @@ fn webgpu_writable_bindings_do_not_alias_by_range() {
     assert_eq!(codes(&outputs, &DeviceLimits::webgpu()), [vec![], vec!["bindings_overlap"]]);
     // A promise that the operator works in place does not change the API's check.
     assert_eq!(
-        codes(&[outputs[0].clone().in_place_with(1), outputs[1].clone()], &DeviceLimits::webgpu()),
+        codes(&[outputs[0].clone().aliasing(1), outputs[1].clone()], &DeviceLimits::webgpu()),
         [vec![], vec!["bindings_overlap"]]
     );
     assert_eq!(codes(&outputs, &named("vulkan")), [vec![""; 0], vec![]]);
@@ -54,7 +54,7 @@ fn webgpu_buffers_are_read_or_written_in_one_dispatch_not_both() {
     assert_eq!(codes(&far, &DeviceLimits::webgpu()), [vec![], vec!["buffer_read_and_written"]]);
     let same = [bound(&desc, 0, Role::Output), bound(&desc, 0, Role::Input)];
     assert_eq!(
-        codes(&[same[0].clone(), same[1].clone().in_place_with(0)], &DeviceLimits::webgpu()),
+        codes(&[same[0].clone(), same[1].clone().aliasing(0)], &DeviceLimits::webgpu()),
         [vec![], vec!["buffer_read_and_written"]]
     );
     let results = validate_bindings(&far, &DeviceLimits::webgpu());
@@ -125,7 +125,7 @@ fn a_slice_as_output_says_how_large_its_gaps_are() {
     // Bytes in front of the first element are no gap between elements.
     let right = whole.slice_axis(3, 32..).unwrap();
     assert_eq!(at(&right, Role::Output, &DeviceLimits::webgpu()).gap_bits, 7 * 32 * 32);
-    assert_eq!(at(&right, Role::Output, &directml().keeping_gaps()).gap_bits, 7 * 32 * 32);
+    assert_eq!(at(&right, Role::Output, &directml().with_gaps_kept()).gap_bits, 7 * 32 * 32);
     // Whole tensors and inputs have no gaps to report.
     assert_eq!(at(&whole, Role::Output, &directml()).gap_bits, 0);
     assert_eq!(at(&left, Role::Input, &directml()).gap_bits, 0);

@@ -32,7 +32,7 @@ fn random_pairs(gpu: &Gpu) {
         };
         let padding = within(padding().new_tree(&mut runner).unwrap().current(), to.map.element_bits());
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { continue };
-        let relayout = relayout.with_padding_everywhere(padding).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap();
         for cache in [&constants, &uniforms] {
             let copy = cache.relayout(&relayout).unwrap();
             let source = noise(copy.source_size_in_bytes(), 1);

@@ -71,7 +71,7 @@ fn cuda_texts_copy_as_the_cpu_does() {
         };
         let padding = within(padding().new_tree(&mut runner).unwrap().current(), to.map.element_bits());
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { continue };
-        let relayout = relayout.with_padding_everywhere(padding).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap();
         let mut profile = Profile::cuda();
         profile.sizes = if number % 2 == 0 { Sizes::Constants } else { Sizes::Uniforms };
         let program = Program::new(&relayout, &profile).unwrap();

@@ -53,7 +53,7 @@ fn check(
     shift: [u64; 2],
 ) -> Result<(), Error> {
     let padding = within(padding, to.map.element_bits());
-    let relayout = Relayout::new(&from.map, &to.map)?.with_padding_everywhere(padding)?;
+    let relayout = Relayout::new(&from.map, &to.map)?.with_padding_of_whole_buffer(padding)?;
     let options = ProgramOptions { form, source_offset: shift[0] * 4, destination_offset: shift[1] * 4 };
     let program = Program::with_options(&relayout, profile, &options)?;
     let (before, first) = (options.source_offset as usize, options.destination_offset as usize);
@@ -290,7 +290,7 @@ fn bytes_after_a_descriptors_elements_are_set_as_on_the_cpu() {
         let (from, to) = (desc(from), desc(to));
         let to = to.clone().with_total_size_in_bytes(to.total_tensor_size_in_bytes() + more).unwrap();
         for padding in [Padding::Keep, Padding::Zero, Padding::Fill(1)] {
-            let relayout = Relayout::new(&from, &to).unwrap().with_padding_everywhere(padding).unwrap();
+            let relayout = Relayout::new(&from, &to).unwrap().with_padding_of_whole_buffer(padding).unwrap();
             for sizes in [Sizes::Constants, Sizes::Uniforms] {
                 let mut profile = Profile::webgpu();
                 profile.sizes = sizes;

@@ -60,7 +60,7 @@ pub(crate) fn layout(text: &str) -> IndexMap {
 
 /// A copy between two layouts as text.
 pub(crate) fn copy(from: &str, to: &str, padding: Padding) -> Relayout {
-    Relayout::new(&layout(from), &layout(to)).unwrap().with_padding_everywhere(padding).unwrap()
+    Relayout::new(&layout(from), &layout(to)).unwrap().with_padding_of_whole_buffer(padding).unwrap()
 }
 
 fn random_pairs_between_guards(gpu: &Gpu) {
@@ -70,7 +70,7 @@ fn random_pairs_between_guards(gpu: &Gpu) {
     let pairs = (pair(), padding());
     let relayouts = values(&pairs, 800).filter_map(|((from, to), padding)| {
         let relayout = Relayout::new(&from, &to).ok()?;
-        Some(relayout.with_padding_everywhere(within(padding, to.element_bits())).unwrap())
+        Some(relayout.with_padding_of_whole_buffer(within(padding, to.element_bits())).unwrap())
     });
     let most = if std::env::var("TENSOR_LAYOUT_CASES").is_ok() { usize::MAX } else { PAIRS };
     let caches = [&constants, &uniforms].into_iter().cycle();
@@ -98,7 +98,7 @@ fn random_pairs_in_windows(gpu: &Gpu) {
     let (mut ran, mut several) = (0, 0);
     for ((from, to), padding) in values(&(pair(), padding()), 150) {
         let Ok(relayout) = Relayout::new(&from, &to) else { continue };
-        let relayout = relayout.with_padding_everywhere(within(padding, to.element_bits())).unwrap();
+        let relayout = relayout.with_padding_of_whole_buffer(within(padding, to.element_bits())).unwrap();
         if from.physical_elements() == 0 || to.physical_elements() == 0 {
             continue;
         }

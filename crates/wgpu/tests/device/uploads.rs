@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[Test] = &[
 
 /// What the CPU makes of the copy, in memory that was zero.
 fn expected(from: &IndexMap, to: &IndexMap, source: &[u8]) -> Option<Vec<u8>> {
-    let relayout = Relayout::new(from, to).ok()?.with_padding_everywhere(Padding::Zero).unwrap();
+    let relayout = Relayout::new(from, to).ok()?.with_padding_of_whole_buffer(Padding::Zero).unwrap();
     let mut bytes = vec![0; relayout.destination_size_in_bytes() as usize];
     relayout.run(source, &mut bytes).unwrap();
     (!bytes.is_empty()).then_some(bytes)
