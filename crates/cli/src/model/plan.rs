@@ -13,7 +13,7 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
-use tensor_layout_text::layout::bound_as;
+use tensor_layout_text::layout::{bound_as, in_own_bytes};
 use tensor_layout_text::named::NamedLayout;
 
 use crate::output::Stop;
@@ -217,6 +217,7 @@ pub(super) struct Trip {
 
 impl Trip {
     fn new(stored: &IndexMap, new: &IndexMap) -> Result<Trip, Error> {
+        let (stored, new) = (&in_own_bytes(stored)?, &in_own_bytes(new)?);
         let there = Relayout::new(stored, new)?.with_padding(Padding::Zero)?;
         let back = Relayout::new(new, stored)?.with_padding(Padding::Keep)?;
         let elements = u128::from(stored.element_count()).saturating_mul(stored.element_bits().into());

@@ -124,7 +124,7 @@ fn plane_copies(
     let reversed = [turned(from, to), turned(to, from)].concat();
     let settings = Settings { reversed, ..settings.clone() };
     if let ([one], [other]) = (from.parts.as_slice(), to.parts.as_slice()) {
-        let plan = Relayout::with(&one.map, &other.map, &settings)?;
+        let plan = Relayout::with(&in_own_bytes(&one.map)?, &in_own_bytes(&other.map)?, &settings)?;
         list.push(PartCopy { plan: Arc::new(plan), at, flip: one.flip ^ other.flip, plane });
         return Ok(());
     }
@@ -161,6 +161,26 @@ fn check_sizes(from: &[u64], to: &[u64]) -> Result<(), Error> {
         Some((axis, (&from, &to))) => Err(Code::SizeMismatch.at(axis, to, from)),
         None => Ok(()),
     }
+}
+
+/// Returns a map in the buffer that its elements take, as a file has it. The buffer of a descriptor is rounded
+/// up to 4 bytes for DirectML.
+///
+/// # Errors
+///
+/// `overflow` if the size of the buffer passes 64 bits.
+///
+/// ```
+/// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+///
+/// let map = BufferTensorDesc::packed(DataType::U8, &[6])?.to_index_map()?;
+/// let own = tensor_layout_text::layout::in_own_bytes(&map)?;
+/// assert_eq!((map.total_size_in_bytes(), own.total_size_in_bytes()), (8, 6));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn in_own_bytes(map: &IndexMap) -> Result<IndexMap, Error> {
+    let elements = map.physical_elements();
+    Ok(map.clone().in_buffer_of(elements, map.is_part())?.with_owned(map.owns()))
 }
 
 /// The plans that were made last: the runs of a block table have few forms.

@@ -42,7 +42,7 @@ use crate::notation::{Notated, Notation};
 
 pub use bound::{Bound, bound_as};
 #[cfg(feature = "relayout")]
-pub use copies::{Copies, PartCopy, copies};
+pub use copies::{Copies, PartCopy, copies, in_own_bytes};
 pub use parts::Part;
 pub use places::Place;
 pub use same::Difference;
