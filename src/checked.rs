@@ -109,6 +109,12 @@ pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Er
 /// # Errors
 ///
 /// `overflow` if the result does not fit 64 bits.
+// Proved for every input (proofs/lemmas.py):
+// * round_up.least: an answer is not smaller, and less than a multiple larger.
+// * round_up.multiple: an answer is the multiple at or below the value, or the next one.
+// * round_up.fixed: a multiple is its own answer.
+// * round_up.error: an error comes only for 0, or where the next multiple passes 64 bits.
+// * round_up.monotonic: a larger value has no smaller answer.
 pub fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Result<u64, Error> {
     value.checked_next_multiple_of(multiple).ok_or_else(|| overflow(quantity, 64))
 }
@@ -170,6 +176,10 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
 /// # Errors
 ///
 /// `overflow` if the number of bytes passes 64 bits.
+// Proved for every input (proofs/lemmas.py):
+// * bytes_for.least: the bytes hold all bits, and one byte fewer does not.
+// * bytes_for.zero: only 0 elements take 0 bytes.
+// * bytes_for.error: an error comes only where the bytes pass 64 bits.
 pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
     narrow(wide_product(elements, bits).div_ceil(8), BYTES)
 }

@@ -130,6 +130,10 @@ impl TileLevels {
     }
 
     /// Applies `tiles` to `sizes`, whose order is `order` (major to minor).
+    // Proved for every input (proofs/lemmas.py):
+    // * tile_levels.padded: the tiles hold the size, and less than a tile more.
+    // * tile_levels.count: there are no more tiles than indices, and none only for none.
+    // * tile_levels.round_up: the padded size is the size rounded up to a tile.
     pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<TileLevels, Error> {
         // For each dimension, its size with padding, and the number of values that it takes.
         let mut dims: SmallVec<[(u64, u64); 8]> = sizes.iter().map(|&size| (size, size)).collect();

@@ -65,6 +65,9 @@ impl BufferTensorDesc {
     /// It is [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up to a multiple of 4, or the rest of
     /// a total size that was set by hand.
     #[must_use]
+    // Proved for every input (proofs/lemmas.py):
+    // * bound_size_in_bytes.fits: the bytes from the first element to the last, and less than 4 more, fit 64
+    //   bits, because the whole buffer does.
     pub fn bound_size_in_bytes(&self) -> u64 {
         let rounded = self.exact_size_in_bytes().next_multiple_of(4);
         if self.larger_total == 0 { rounded } else { rounded.max(self.larger_total.saturating_sub(self.first_byte())) }

@@ -178,6 +178,10 @@ pub fn pack_buffer(layouts: &[&dyn ToIndexMap], limits: &DeviceLimits) -> Result
 
 /// Returns the offset of the tensor's buffer behind the first `used` bytes, and the end of its place: of its
 /// binding and of its layout's buffer.
+// Proved for every input (proofs/lemmas.py):
+// * arena.apart: the buffer of a tensor begins behind all that is used.
+// * arena.holds: its place ends with its binding or its layout's buffer, and holds both.
+// * arena.aligned: the binding begins at a multiple of the alignment.
 fn place(layout: &dyn ToIndexMap, used: u64, role: Role, limits: &DeviceLimits) -> Result<(u64, u64), Error> {
     let tensor = Tensor::of(layout)?;
     let (report, _) = check(&tensor, None, limits);

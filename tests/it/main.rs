@@ -12,6 +12,7 @@ mod error_sentences;
 mod interop;
 mod kv;
 mod layout;
+mod lemmas;
 mod map;
 mod named;
 mod notation;

@@ -7,6 +7,7 @@
 pub mod bits;
 pub mod blocked;
 mod cases;
+pub mod edges;
 pub mod pairs;
 pub mod replanned;
 

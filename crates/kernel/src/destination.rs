@@ -99,6 +99,11 @@ impl<'a> Destination<'a> {
     ///
     /// If `middle` is greater than the length.
     #[must_use]
+    // Proved for every input (proofs/lemmas.py):
+    // * split_at.inside: both parts are inside the bytes, and the second one ends with them.
+    // * split_at.apart: the second part begins where the first one ends.
+    // * split_at.covers: each byte is in one of the parts.
+    // * split_at.error: a split is refused only after the end.
     pub fn split_at(self, middle: usize) -> (Destination<'a>, Destination<'a>) {
         assert!(middle <= self.length, "a destination of {} bytes is split at byte {middle}", self.length);
         // SAFETY: `middle` is inside the bytes or at their end.
@@ -126,6 +131,9 @@ impl<'a> Destination<'a> {
     }
 
     /// The destination of a range of the bytes. `None` if the range is not inside the destination.
+    // Proved for every input (proofs/lemmas.py):
+    // * part.inside: a part is inside the bytes, and as long as its range.
+    // * part.error: `None` comes only for a range that is not inside.
     pub fn part(&mut self, range: Range<usize>) -> Option<Destination<'_>> {
         let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
         // SAFETY: the range starts inside the bytes or at their end.

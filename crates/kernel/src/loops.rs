@@ -113,6 +113,10 @@ impl Stride {
     /// overflows.
     #[inline]
     #[must_use]
+    // Proved for every input (proofs/lemmas.py):
+    // * stride_last.between: every iteration is between the first one and the last one.
+    // * stride_last.fits: an answer is the exact distance, and fits.
+    // * stride_last.error: without an answer, the distance does not fit.
     pub fn last(&self) -> Option<(isize, isize)> {
         let last = isize::try_from(self.extent.saturating_sub(1)).ok()?;
         Some((last.checked_mul(self.source)?, last.checked_mul(self.destination)?))

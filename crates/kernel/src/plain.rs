@@ -38,6 +38,9 @@ impl<L: FixedList<Stride>> PlainNest<L> {
     /// Returns `None` if there are more than [`MOST_PLAIN_LOOPS`] loops, if a loop has no iterations, if the
     /// run is empty, or if an iteration would begin before byte 0 or end after the last address.
     #[inline]
+    // Proved for every input (proofs/lemmas.py):
+    // * reach.inside: every run of an answer begins at or after byte 0, and ends at or before the end.
+    // * reach.reached: one run ends at the end.
     pub fn new(run: usize, start: (usize, usize), loops: L) -> Option<PlainNest<L>> {
         let (mut least, mut end, steps) = (start, start, loops.as_ref());
         for step in steps {

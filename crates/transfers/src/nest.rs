@@ -94,6 +94,10 @@ impl Nest {
 
     /// The ends of the last runs on both sides. `None` if an offset of a run is below 0, or does not fit 64
     /// bits.
+    // Proved for every input (proofs/lemmas.py):
+    // * nest_reach.inside: every run of an answer is at or above 0, and ends at or before the reach.
+    // * nest_reach.reached: one run ends at the reach.
+    // * nest_reach.error: without an answer, a run begins below 0 or ends after 64 bits.
     fn checked_reach(&self) -> Option<(u64, u64)> {
         let end = |start: u64, stride: fn(&Loop) -> i64| {
             let (mut least, mut most) = (start, start.checked_add(self.run())?);

@@ -27,6 +27,8 @@ impl<'a> Starts<'a> {
     }
 
     /// Moves to the next iteration. Returns false after the last.
+    // Proved for every input (proofs/lemmas.py):
+    // * starts.back: a step back to the first index, with wrapping, is exact where both offsets fit 64 bits.
     fn advance(&mut self) -> bool {
         for (index, step) in self.index.iter_mut().zip(self.loops).rev() {
             let (source, destination) = step.strides();

@@ -308,6 +308,11 @@ impl Sharded {
 }
 
 /// The indices of a size that a rank gets: as many as the others, the last ones fewer.
+// Proved for every input (proofs/lemmas.py):
+// * share.inside: a share is inside the size, and as long as the others if it is not the last one.
+// * share.starts: the first share begins at 0.
+// * share.follows: a share ends where the next one begins.
+// * share.covers: the last share ends with the size.
 fn share(rank: usize, size: u64, ranks: usize) -> Range<u64> {
     let each = size.div_ceil(count(ranks).max(1));
     let from = count(rank).saturating_mul(each).min(size);

@@ -177,6 +177,9 @@ pub fn fills_lines(plane: &Plane) -> bool {
 }
 
 impl Rows {
+    // Proved for every input (proofs/lemmas.py):
+    // * joined.stage: every run that is joined ends inside a row of the staging buffer.
+    // * joined.accepts: two runs or more that fit such a row are accepted.
     fn has_code(self, row: usize, pitch: isize, context: Context<'_>) -> bool {
         match self {
             Rows::Direct => true,

@@ -102,6 +102,8 @@ const _: () = assert!(KEPT_COLUMNS.is_multiple_of(MOST_COLUMNS) && KEPT_COLUMNS.
 
 impl Stage {
     /// The pitch of the rows of a staging buffer that collects this many lines, in bytes.
+    // Proved for every input (proofs/lemmas.py):
+    // * panels.rows: a row of 1 to 16 lines has a line more than its contents.
     pub(crate) fn pitch(lines: u8) -> usize {
         ((usize::from(lines) + 1) * LINE).max(STAGED_PITCH)
     }
@@ -145,6 +147,8 @@ impl Panels {
     /// rows, and the rows of a panel, are multiples of a line; the code checks where the first row starts.
     /// Non-temporal stores are allowed only if the copy streams, because only then does a fence follow.
     #[must_use]
+    // Proved for every input (proofs/lemmas.py):
+    // * panels.stage: every byte of every row is inside the staging buffer.
     pub(crate) fn fit(&self, plane: &Plane, streaming: bool) -> bool {
         let (unit, rows) = (plane.unit, plane.rows.extent);
         let [height, width, kept] = [self.height, self.width, self.kept].map(count);

@@ -8,6 +8,7 @@ mod copy;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 mod destination;
+mod lemmas;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod order;
 mod plain;

@@ -2,6 +2,7 @@
 
 mod executed;
 mod least;
+mod lemmas;
 mod limits;
 mod literal;
 mod shards;
