@@ -21,7 +21,7 @@
 //! | DirectML | `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}` | logical order | its own bits |
 //! | KV cache | `kv:LBNHC:bf16[L=32,B=512,H=8,N=16,C=256]` | the order L,B,H,N,C | its own bits |
 //! | PyTorch, JAX, MLIR, ndarray, candle, ggml, TVM | as they print it: `memref<4x6xf32, strided<[10, 1], offset: 3>>`; docs/NOTATIONS.md has all | its own order, ggml's innermost first | its own bits |
-//! | values and scales | `f4e2m1fn[128,320] with f8e8m0fnu per 32` ([`Scaled`]) | logical order | its own bits |
+//! | values and scales | `f4e2m1fn[128,320] with f8e8m0fnu per 32` ([`Layout`]) | logical order | its own bits |
 //! | name | `tensorrt.kCHW32:s8[2,33,3,2]`, `ggml.q8_0x4.qs<8>:s8[8,96]` | the order of the name's axes | its own bits |
 
 pub mod draw;
@@ -30,7 +30,6 @@ pub mod layout;
 pub mod named;
 mod notation;
 mod numbers;
-mod scaled;
 mod spell;
 
 pub use layout::Layout;
@@ -39,5 +38,4 @@ pub use notation::{
     read_signed, text, text_in, with_tag,
 };
 pub use numbers::read_list;
-pub use scaled::Scaled;
 pub use spell::{Raised, raise, spell, spell_view};
