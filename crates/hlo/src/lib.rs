@@ -33,6 +33,8 @@ mod operation;
 mod out_of_memory;
 mod padding;
 mod reader;
+#[cfg(feature = "report")]
+mod report;
 mod sources;
 
 pub use buffers::{BufferRow, BufferTable, SpaceTotal};
@@ -48,4 +50,6 @@ pub use operation::{Operand, Operation};
 pub use out_of_memory::{OutOfMemoryReport, ReportedArray, ReportedSize};
 pub use padding::{PaddedDimension, smaller_layout};
 pub use reader::{Reader, Record, UnreadableLine};
+#[cfg(feature = "report")]
+pub use report::{Report, ReportLine, ReportSettings, ReportTable};
 pub use sources::SourceLine;

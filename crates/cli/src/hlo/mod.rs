@@ -1,22 +1,18 @@
 //! `hlo`: the memory of a compiled program.
 
-mod advice;
 mod input;
-mod memory;
-mod waste;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout_hlo::{BufferTable, LiveMemory};
+use tensor_layout_hlo::{LiveMemory, Report, ReportLine, ReportSettings, memory_name};
 
 use crate::draw::{check_svg, write_svg};
 use crate::input::is_standard;
 use crate::output::{Output, Stop, Verdict};
 use crate::rule::tpu_generation;
-
-use memory::space_name;
+use crate::table::Table;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -48,16 +44,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let picture = arguments.svg.as_deref();
     check_svg(picture)?;
+    let settings = ReportSettings { rows: arguments.rows, tpu: arguments.tpu };
     let module = match input::read(&arguments.dump)? {
         input::Input::Module(module) => module,
-        input::Input::OutOfMemory(report) => {
-            let print = if output.is_json() { advice::print_report_objects } else { advice::print_report };
-            print(&report, arguments.tpu, arguments.rows, output)?;
-            return Ok(Verdict::Well);
-        }
+        input::Input::OutOfMemory(report) => return print(&Report::out_of_memory(&report, &settings), output),
     };
     let assignment = input::assignment(&arguments.dump, arguments.buffer_assignment.as_deref())?;
-    let table = BufferTable::of(&module, arguments.rows);
     let live = match &assignment {
         Some((_, assignment)) => module.live_memory_assigned(arguments.tpu, assignment),
         None => module.live_memory_on(arguments.tpu),
@@ -69,29 +61,38 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             arguments.dump.display()
         )));
     }
-    let is_whole = module.unreadable() == 0 && table.refused_buffers() == 0;
+    let assignment = assignment.as_ref().map(|(path, assignment)| (path.to_string_lossy(), assignment));
+    let assignment = assignment.as_ref().map(|(path, assignment)| (path.as_ref(), *assignment));
+    let report = Report::new(&module, live.as_ref(), assignment, &settings);
     if let Some(path) = picture {
         draw(live.as_ref(), arguments, path, output)?;
     }
     if picture.is_some_and(is_standard) {
-        return Ok(Verdict::well_if(is_whole));
+        return Ok(Verdict::well_if(report.is_whole()));
     }
-    let report =
-        memory::Report { live: live.as_ref(), assignment: assignment.as_ref(), rows: arguments.rows, is_whole };
+    print(&report, output)
+}
+
+/// Prints a report: its objects with `--json`, and otherwise its lines in the width of the terminal.
+fn print(report: &Report, output: &mut Output) -> Result<Verdict, Stop> {
     if output.is_json() {
-        waste::print_objects(&module, &table, output)?;
-        if let Some(live) = &live {
-            advice::print(live, arguments.tpu, output)?;
-        }
-        report.print_objects(output)?;
-    } else {
-        report.print_tables(output)?;
-        if let Some(live) = &live {
-            advice::print(live, arguments.tpu, output)?;
-        }
-        waste::print_table(&module, &table, output)?;
+        report.objects().iter().try_for_each(|object| output.line(object))?;
+        return Ok(Verdict::well_if(report.is_whole()));
     }
-    Ok(Verdict::well_if(is_whole))
+    for line in report.lines() {
+        match line {
+            ReportLine::Sentence(words) => output.sentence(words)?,
+            ReportLine::Complaint(words) => output.complain(words)?,
+            ReportLine::Table(found) => {
+                let mut table = Table::new(found.columns());
+                found.rows().iter().for_each(|row| table.row(row.iter().cloned()));
+                output.lines(table.lines().into_iter().skip(usize::from(!found.has_head())))?;
+            }
+            ReportLine::Line(line) => output.line(line)?,
+            _ => {}
+        }
+    }
+    Ok(Verdict::well_if(report.is_whole()))
 }
 
 fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &mut Output) -> Result<(), Stop> {
@@ -103,7 +104,8 @@ fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &
         let used: Vec<String> = live
             .spaces()
             .iter()
-            .map(|found| format!("{} ({})", found.space, space_name(found.space, live.is_for_tpu())))
+            .map(|found| (found.space, memory_name(found.space, live.is_for_tpu())))
+            .map(|(space, name)| format!("{space} ({})", name.map_or_else(|| format!("S({space})"), str::to_owned)))
             .collect();
         return Err(Stop::Unusable(format!(
             "--space {space}: the program has no array there, only in {}",

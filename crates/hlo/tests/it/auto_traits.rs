@@ -30,6 +30,10 @@ fn public_types_are_send_and_sync() {
     shared::<Operation<'_>>();
     shared::<OutOfMemoryReport>();
     shared::<PaddedDimension>();
+    shared::<Report>();
+    shared::<ReportLine>();
+    shared::<ReportSettings>();
+    shared::<ReportTable>();
     shared::<ReportedSize>();
     shared::<Reader<std::io::BufReader<std::fs::File>>>();
     shared::<Record>();

@@ -14,6 +14,7 @@ mod operations;
 mod out_of_memory;
 #[path = "../../../../tests/public_types/mod.rs"]
 mod public_types;
+mod report;
 mod reports_of_people;
 
 /// The text as one of a TPU: most of its results are tiled. A computation that is never called has them.

@@ -1,30 +1,20 @@
-//! The first part of the output of `hlo`: the peak of each memory space, and the arrays that are alive there.
+//! The first part of the report: the peak of each memory space, and the arrays that are alive there.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tensor_layout_hlo::{
+
+use super::words::{joined, long_bytes, pattern, percent, small, space_name, tuple_index};
+use super::{Answer, ReportTable};
+use crate::{
     BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, SpaceUse, memory_name,
+    short_bytes,
 };
 
-use crate::output::{Output, Stop, joined};
-use crate::table::{Table, long_bytes, pattern, percent, short_bytes};
-
-pub(super) fn small(bytes: u128) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-pub(super) fn space_name(space: u64, is_for_tpu: bool) -> String {
-    memory_name(space, is_for_tpu).map_or_else(|| format!("S({space})"), str::to_owned)
-}
-
 /// Whether the compiler may need more than the peak of a space.
-fn is_at_least(live: &LiveMemory, space: &SpaceUse) -> bool {
+fn is_at_least(live: &LiveMemory<'_>, space: &SpaceUse) -> bool {
     space.may_have_gaps || live.unknown_operands() > 0
 }
-
-type Beside = (PathBuf, BufferAssignment);
 
 /// A memory space gets no table if its peak is smaller than the largest peak by this factor.
 const NEGLIGIBLE: u128 = 10_000;
@@ -44,110 +34,125 @@ const REPORTED_ON_CPU: &str = "without temporaries, as XLA's CPU backend counts"
 const FRAGMENTATION: &str = "(fragmentation)";
 const NOT_COUNTED: &str = "(not counted by the compiler)";
 
-pub(super) struct Report<'a> {
+pub(super) struct Peak<'a> {
     pub(super) live: Option<&'a LiveMemory<'a>>,
-    pub(super) assignment: Option<&'a Beside>,
+    /// The buffer assignment after the name of its file.
+    pub(super) assignment: Option<(&'a str, &'a BufferAssignment)>,
     pub(super) rows: usize,
     /// Whether every line could be read and every array has a size. Otherwise the sums are too small.
     pub(super) is_whole: bool,
 }
 
-impl Report<'_> {
-    pub(super) fn print_tables(&self, output: &mut Output) -> Result<(), Stop> {
+impl Peak<'_> {
+    pub(super) fn answer(&self) -> Answer {
+        let mut answer = Answer::default();
         match self.live {
-            None => output.line("no peak: the text has no entry computation, so its end is missing")?,
-            Some(live) => self.print_live(live, output)?,
+            None => answer.line("no peak: the text has no entry computation, so its end is missing"),
+            Some(live) => self.add_live(live, &mut answer),
         }
-        let Some((path, assignment)) = self.assignment else { return Ok(()) };
-        output.line(format_args!("Totals by {}.", path.display()))?;
-        if assignment.unreadable() > 0 {
-            output.complain(&format!("{}: {} lines could not be read", path.display(), assignment.unreadable()))?;
+        if let Some((file, assignment)) = self.assignment {
+            answer.line(format_args!("Totals by {file}."));
+            if assignment.unreadable() > 0 {
+                answer.complain(format_args!("{file}: {} lines could not be read", assignment.unreadable()));
+            }
+            let is_for_tpu = self.live.is_none_or(LiveMemory::is_for_tpu);
+            for space in assignment.spaces() {
+                let object = json!({
+                    "type": "assigned", "buffer_assignment": file, "assigned_in": space,
+                    "memory": memory_name(space, is_for_tpu),
+                });
+                answer.object(joined(object, total_keys(&assignment.total(space))));
+            }
         }
-        Ok(())
+        let from = if self.assignment.is_some() { "buffer assignment" } else { "text" };
+        let total = self.live.map(|live| {
+            let object = joined(json!({ "from": from }), total_keys(&live.total()));
+            let at_least = live.spaces().iter().any(|space| space.space == 0 && is_at_least(live, space));
+            let reported = small(live.reported_peak());
+            joined(object, json!({ "reported_peak_bytes": reported, "at_least": at_least, "complete": self.is_whole }))
+        });
+        answer.object(json!({ "type": "total", "total": total }));
+        answer
     }
 
-    fn print_live(&self, live: &LiveMemory, output: &mut Output) -> Result<(), Stop> {
+    fn add_live(&self, live: &LiveMemory<'_>, answer: &mut Answer) {
         if !live.is_scheduled() {
-            output.sentence("the module is not scheduled: instructions are taken in the order of the text\n")?;
+            answer.sentence("the module is not scheduled: instructions are taken in the order of the text\n");
         }
         if !self.is_whole {
-            output.sentence("Not all of the text could be read (see below): what is missing is in no figure.\n")?;
+            answer.sentence("Not all of the text could be read (see below): what is missing is in no figure.\n");
         }
         let largest = live.spaces().iter().map(|space| space.total.peak_bytes).max().unwrap_or(0);
-        let used = live.spaces().iter().filter(|space| space.total.peak_bytes > 0);
-        let (large, others): (Vec<_>, Vec<_>) = used.partition(|space| space.total.peak_bytes >= largest / NEGLIGIBLE);
-        large.into_iter().try_for_each(|space| self.print_space(live, space, output))?;
-        let peak = |space: &SpaceUse| {
-            format!("{} {}", space_name(space.space, live.is_for_tpu()), short_bytes(space.total.peak_bytes))
-        };
-        let others: Vec<String> = others.into_iter().map(peak).collect();
+        let mut others = Vec::new();
+        for space in live.spaces() {
+            let (name, peak) = (space_name(space.space, live.is_for_tpu()), space.total.peak_bytes);
+            let buffers = live.live_at(space.space, space.peak_time.unwrap_or(0));
+            add_objects(live, space, buffers.iter().take(self.rows), answer);
+            if peak > 0 && peak.saturating_mul(NEGLIGIBLE) >= largest {
+                self.add_space(live, space, &buffers, answer);
+            } else if peak > 0 {
+                others.push(format!("{name} {}", short_bytes(peak)));
+            }
+        }
         if !others.is_empty() {
-            output.sentence(format_args!("Other memories: {}.", others.join(", ")))?;
+            answer.sentence(format_args!("Other memories: {}.", others.join(", ")));
         }
         if live.unknown_operands() > 0 {
-            output.sentence(format_args!(
+            answer.sentence(format_args!(
                 "{} operands are not defined in the text: buffers may be in use for longer than shown",
                 live.unknown_operands()
-            ))?;
+            ));
         }
         if live.spaces().iter().any(|space| space.may_have_gaps) {
-            output.sentence(GAPS)?;
+            answer.sentence(GAPS);
         }
         if self.is_whole {
             let what = if live.is_for_tpu() { REPORTED_ON_TPU } else { REPORTED_ON_CPU };
             let reported = short_bytes(live.reported_peak());
-            output.sentence(format_args!("peak_memory_in_bytes of JAX is about {reported}, {what}."))?;
+            answer.sentence(format_args!("peak_memory_in_bytes of JAX is about {reported}, {what}."));
         }
         if self.assignment.is_none() {
-            output.sentence(NOT_IN_THE_TEXT)?;
+            answer.sentence(NOT_IN_THE_TEXT);
         }
-        Ok(())
     }
 
-    /// Prints the totals of one memory space, and the arrays that are alive at its peak. The rows of the
-    /// table add up to the peak.
-    fn print_space(&self, live: &LiveMemory, space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
+    /// Adds the totals of one memory space, and the arrays that are alive at its peak. The rows of the table
+    /// add up to the peak.
+    fn add_space(&self, live: &LiveMemory<'_>, space: &SpaceUse, buffers: &[LiveBuffer], answer: &mut Answer) {
         let total = &space.total;
         let at_least = match (self.is_whole, is_at_least(live, space)) {
             (false, _) => "about ",
             (true, true) => "at least ",
             (true, false) => "",
         };
-        let peak = format!(
-            "{}: {at_least}{} at the peak",
-            space_name(space.space, live.is_for_tpu()),
-            long_bytes(small(total.peak_bytes))
-        );
+        let (name, bytes) = (space_name(space.space, live.is_for_tpu()), long_bytes(small(total.peak_bytes)));
+        let peak = format!("{name}: {at_least}{bytes} at the peak");
         match space.peak_time.and_then(|time| Some((time, live.instruction(time)?))) {
-            Some((time, place)) => output.sentence(format_args!(
+            Some((time, place)) => answer.sentence(format_args!(
                 "{peak}, instruction {time} of {}: {} ({}, line {})",
                 live.instructions(),
                 place.instruction,
                 place.opcode,
                 place.line
-            ))?,
-            None => output.line(format_args!("{peak}, all the time"))?,
+            )),
+            None => answer.line(format_args!("{peak}, all the time")),
         }
-        print_total(space, output)?;
-        let buffers = live.live_at(space.space, space.peak_time.unwrap_or(0));
+        add_total(space, answer);
         if let Some((_, assignment)) = self.assignment.filter(|_| buffers.is_empty()) {
-            return print_assigned(assignment, space.space, self.rows, output);
+            return add_assigned(assignment, space.space, self.rows, answer);
         }
-        let groups = Group::of(&buffers);
-        let mut table = Table::new(">bytes|>share|?arrays|used as|instruction|?opcode|shape|op_name|?source");
+        let groups = Group::of(buffers);
+        let mut table = ReportTable::new(">bytes|>share|?arrays|used as|instruction|?opcode|shape|op_name|?source");
         for group in groups.iter().take(self.rows) {
             let (buffer, bytes) = (group.first, group.bytes());
             let (instruction, opcode) = (group.instruction(), &buffer.place.opcode);
             // The operation is not printed if the name of the instruction begins with it, as most names do.
             let is_said = buffer.used_as == BufferUse::Argument || instruction.starts_with(opcode.as_str());
+            let arrays = format!("{} x {}", group.count, short_bytes(buffer.bytes));
             table.row([
                 short_bytes(bytes),
                 percent(bytes, total.peak_bytes),
-                if group.count > 1 {
-                    format!("{} x {}", group.count, short_bytes(buffer.bytes))
-                } else {
-                    String::new()
-                },
+                if group.count > 1 { arrays } else { String::new() },
                 buffer.used_as.name().to_owned(),
                 instruction,
                 if is_said { String::new() } else { opcode.clone() },
@@ -158,7 +163,7 @@ impl Report<'_> {
         }
         let others = groups.get(self.rows..).unwrap_or(&[]);
         let (count, bytes) =
-            (others.iter().map(|group| group.count).sum::<u64>(), others.iter().map(Group::bytes).sum());
+            (others.iter().map(|group| group.count).sum::<u64>(), others.iter().map(Group::bytes).sum::<u128>());
         let gap = total.peak_bytes.saturating_sub(space.live_bytes);
         let more = space.live_bytes.saturating_sub(total.peak_bytes);
         for (bytes, share, sign, name) in [
@@ -171,51 +176,25 @@ impl Report<'_> {
                 table.row([bytes, percent(share, total.peak_bytes), String::new(), String::new(), name]);
             }
         }
-        output.lines(table.lines())?;
-        output.line("")
-    }
-
-    pub(super) fn print_objects(&self, output: &mut Output) -> Result<(), Stop> {
-        if let Some(live) = self.live {
-            for space in live.spaces() {
-                print_space_objects(live, space, self.rows, output)?;
-            }
-        }
-        if let Some((path, assignment)) = self.assignment {
-            for space in assignment.spaces() {
-                let object = json!({
-                    "type": "assigned", "buffer_assignment": path.to_string_lossy(),
-                    "assigned_in": space,
-                    "memory": memory_name(space, self.live.is_none_or(LiveMemory::is_for_tpu)),
-                });
-                output.line(joined(object, total_keys(&assignment.total(space))))?;
-            }
-        }
-        let from = if self.assignment.is_some() { "buffer assignment" } else { "text" };
-        let total = self.live.map(|live| {
-            let reported = small(live.reported_peak());
-            let object = joined(json!({ "from": from }), total_keys(&live.total()));
-            let at_least = live.spaces().iter().any(|space| space.space == 0 && is_at_least(live, space));
-            joined(object, json!({ "reported_peak_bytes": reported, "at_least": at_least, "complete": self.is_whole }))
-        });
-        output.line(json!({ "type": "total", "total": total }))
+        answer.table(table);
+        answer.line("");
     }
 }
 
-/// Prints the largest temporaries of a memory space that no array in the HLO text is in. Only the buffer
+/// Adds the largest temporaries of a memory space that no array in the HLO text is in. Only the buffer
 /// assignment names them.
-fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
-    let mut table = Table::new(">bytes|>offset|value|shape");
+fn add_assigned(assignment: &BufferAssignment, space: u64, rows: usize, answer: &mut Answer) {
+    let mut table = ReportTable::new(">bytes|>offset|value|shape");
     for value in assignment.largest_temporaries(space).iter().take(rows) {
         table.row([short_bytes(value.bytes), value.offset.to_string(), value.name.clone(), value.shape.clone()]);
     }
-    output.lines(table.lines())?;
-    output.line("")
+    answer.table(table);
+    answer.line("");
 }
 
-/// Prints how many bytes parameters, results and temporaries take. A byte that a result shares with a
-/// parameter is counted once.
-fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
+/// Adds how many bytes parameters, results and temporaries take. A byte that a result shares with a parameter
+/// is counted once.
+fn add_total(space: &SpaceUse, answer: &mut Answer) {
     let total = &space.total;
     let outside = total.peak_bytes.saturating_sub(total.temp_bytes);
     let temporaries = space.live_bytes.saturating_sub(outside).min(total.temp_bytes);
@@ -223,7 +202,7 @@ fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
         0 => String::new(),
         bytes => format!("+ {} in parameters", short_bytes(bytes)),
     };
-    let mut table = Table::new("|>|>|");
+    let mut table = ReportTable::without_head("|>|>|");
     for (name, bytes, note) in [
         ("parameters", total.argument_bytes, ""),
         ("results", total.output_bytes.saturating_sub(total.alias_bytes), shared.as_str()),
@@ -236,15 +215,21 @@ fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
             table.row([format!("  {name}"), long_bytes(small(bytes)), share, note.to_owned()]);
         }
     }
-    output.lines(table.lines().into_iter().skip(1))?;
-    output.line("")
+    answer.table(table);
+    answer.line("");
 }
 
 fn source(place: &InstructionPlace) -> Option<String> {
     place.source.as_ref().map(|source| format!("{}:{}", source.file, source.line))
 }
 
-fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Output) -> Result<(), Stop> {
+/// Adds the object of a memory space, and those of the buffers that are alive at its peak.
+fn add_objects<'a>(
+    live: &LiveMemory<'_>,
+    space: &SpaceUse,
+    buffers: impl Iterator<Item = &'a LiveBuffer>,
+    answer: &mut Answer,
+) {
     let peak = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
     let peak = peak.map(|(time, place)| {
         json!({
@@ -256,20 +241,19 @@ fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output:
     let object = joined(json!({ "type": "memory", "peak_of": space.space }), total_keys(&space.total));
     let more = json!({
         "memory": memory_name(space.space, live.is_for_tpu()), "live_bytes": small(space.live_bytes),
-        "at_least": is_at_least(live, space), "scheduled": live.is_scheduled(), "instructions_in_schedule": live.instructions(), "peak": peak,
+        "at_least": is_at_least(live, space), "scheduled": live.is_scheduled(),
+        "instructions_in_schedule": live.instructions(), "peak": peak,
     });
-    output.line(joined(object, more))?;
-    for buffer in live.live_at(space.space, space.peak_time.unwrap_or(0)).iter().take(rows) {
-        let object = json!({
+    answer.object(joined(object, more));
+    for buffer in buffers {
+        answer.object(json!({
             "type": "live", "live_in": space.space, "used_as": buffer.used_as.name(), "bytes": buffer.bytes,
             "instruction": buffer.place.instruction, "tuple_index": buffer.tuple_index,
             "opcode": buffer.place.opcode, "computation": *buffer.place.computation,
             "op_name": buffer.place.op_name, "source": source(&buffer.place),
             "shape": buffer.shape, "line": buffer.place.line,
-        });
-        output.line(object)?;
+        }));
     }
-    Ok(())
 }
 
 fn total_keys(total: &MemoryTotal) -> Value {
@@ -298,7 +282,7 @@ impl<'a> Group<'a> {
             let key = (buffer.used_as, &buffer.place.opcode, &buffer.shape, name, source, buffer.tuple_index.len());
             let place = *places.entry(key).or_insert(found.len());
             match found.get_mut(place) {
-                Some(group) => group.count += 1,
+                Some(group) => group.count = group.count.saturating_add(1),
                 None => found.push(Group { first: buffer, count: 1 }),
             }
         }
@@ -307,7 +291,7 @@ impl<'a> Group<'a> {
     }
 
     fn bytes(&self) -> u128 {
-        u128::from(self.first.bytes) * u128::from(self.count)
+        u128::from(self.first.bytes).saturating_mul(self.count.into())
     }
 
     /// Returns the name of the instruction. If the group has several buffers, `*` replaces the numbers in the
@@ -317,8 +301,7 @@ impl<'a> Group<'a> {
         if self.count > 1 {
             return format!("{}*", stem(&place.instruction).trim_end_matches('*'));
         }
-        let part: String = self.first.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
-        format!("{}{part}", place.instruction)
+        format!("{}{}", place.instruction, tuple_index(&self.first.tuple_index))
     }
 
     fn op_name(&self) -> String {
