@@ -52,7 +52,6 @@
 #[cfg(feature = "relayout")]
 mod copies;
 mod layout;
-mod pairs;
 mod recognise;
 
 use core::fmt;
@@ -72,7 +71,6 @@ use crate::named::{TableRow, nearest, sections};
 #[cfg(feature = "relayout")]
 pub use copies::{BlockCopy, copies};
 use layout::{Field, Written, refused};
-pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
 
 /// A row of the table of orders, `crates/text/src/kv/orders.txt`.
