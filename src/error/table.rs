@@ -198,6 +198,10 @@ rows! {
              them, which may belong to other tensors: write to a tensor of its own and copy, or say that this device keeps them, with \
              `DeviceLimits::with_gaps_kept` (`writes_padding=false` after the name of the limits, or `overwrites_units=false`)";
         "owned_output" OwnedOutput "the tensor is an output, but only inputs can be owned by DirectML";
+        "plane_role" PlaneRole "{what} takes no plane of {found} beside the values"
+            "The rules of a device say which planes values may have beside them.";
+        "plane_values" PlaneValues "values of {value} bits have no plane beside them on the device, only those of up to {limit} bits";
+        "plane_block" PlaneBlock "axis {axis} has one scale for {value} values, but the device takes one for {limit}";
         "box_size" BoxSize "the box has size {value} on axis {axis}, but a tensor map copies 1 to {limit}";
         "box_inner_bytes" BoxInnerBytes
             "a row of the box has {value} bytes along axis {axis}, which is not a multiple of {limit}";

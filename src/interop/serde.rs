@@ -47,7 +47,7 @@ use crate::map::LayoutClass;
 use crate::relayout::Padding;
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Owns, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
-use crate::upload::{DeviceLimits, FeatureLevel, TypeLimits, limit_fields};
+use crate::upload::{DeviceLimits, FeatureLevel, PlaneLimits, TypeLimits, limit_fields};
 
 struct Text<T>(PhantomData<T>);
 

@@ -113,7 +113,7 @@ impl DeviceLimits {
         })?;
         match field.strip_suffix("/8") {
             Some(field) => self.with(field, &format!("{}", read_size(value)?.div_ceil(8))),
-            None => self.with(field, value),
+            None => field.split('+').try_fold(self, |limits, field| limits.with(field, value)),
         }
     }
 

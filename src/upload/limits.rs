@@ -11,6 +11,8 @@ use crate::cursor::one_of;
 use crate::element::{DataType, ElementKind};
 use crate::error::{Code, Error};
 
+use super::planes::PlaneLimits;
+
 /// Calls a macro with the table of the limits. `interop::serde` reads it too.
 macro_rules! limit_fields {
     ($macro:ident) => {
@@ -99,6 +101,9 @@ macro_rules! limit_fields {
             whole_elements: bool = false;
             /// Additional rules for tensors of some types.
             stricter_types: Cow<'static, [TypeLimits]> = Cow::Borrowed(&[]);
+            /// The planes that values may have beside them, by role: none if the list is empty. `None` for a
+            /// device to which a plane is a tensor like any other.
+            planes: Option<Cow<'static, [PlaneLimits]>> = None;
             /// Whether a binding begins near the first element of the tensor. If so, the tensor's base offset
             /// is added to the offset of its buffer. A device that is [given strides](Self::takes_strides)
             /// gets no base offset, so the whole base offset is added. For any other device the base offset
@@ -279,7 +284,7 @@ impl DeviceLimits {
 }
 
 /// A type of a limit, which can be read from a text: numbers with units, truths, lists of types.
-trait Field: Sized {
+pub(super) trait Field: Sized {
     fn read(text: &str) -> Result<Self, Error>;
 }
 

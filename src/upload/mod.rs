@@ -30,6 +30,7 @@ mod bindings;
 mod devices;
 mod feature_level;
 mod limits;
+mod planes;
 mod report;
 mod scaled;
 mod split;
@@ -48,6 +49,7 @@ pub(crate) use limits::limit_fields;
 #[cfg(feature = "plan")]
 pub use limits::read_size;
 pub use limits::{DeviceLimits, TypeLimits};
+pub use planes::{PlaneLimits, PlaneRole};
 pub use report::{Errors, UploadReport};
 pub use scaled::ScaledTensor;
 pub use split::{BindingPiece, split_binding};

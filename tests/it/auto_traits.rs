@@ -84,6 +84,8 @@ fn public_types_are_send_and_sync() {
     shared::<upload::PackedBuffer>();
     shared::<upload::Role>();
     shared::<upload::Suggestion>();
+    shared::<upload::PlaneLimits>();
+    shared::<upload::PlaneRole>();
     shared::<upload::TypeLimits>();
     shared::<upload::UploadReport>();
     shared::<bridge::AnyLayout>();

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tensor_layout::map::Fingerprint;
 use tensor_layout::upload::{
-    DeviceLimits, Role, Suggestion, TensorMapBox, UploadBuffer, UploadReport, split_binding, suggest, validate,
-    validate_description,
+    DeviceLimits, PlaneRole, Role, Suggestion, TensorMapBox, UploadBuffer, UploadReport, split_binding, suggest,
+    validate, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 use tensor_layout_text::Layout;
@@ -126,12 +126,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 fn one(text: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
     let layout: Layout = text.parse().map_err(refused(text))?;
     if let ([plane], false) = (layout.planes(), layout.is_tuple()) {
-        return one_plane(plane, text, arguments, limits, output);
+        return one_plane(plane, text, arguments, (limits, Vec::new()), output);
     }
     let mut verdict = Verdict::Well;
     if layout.is_tuple() {
         for plane in layout.planes() {
-            verdict = verdict.and(one_plane(plane, &plane.to_string(), arguments, limits, output)?);
+            verdict = verdict.and(one_plane(plane, &plane.to_string(), arguments, (limits, Vec::new()), output)?);
         }
         return Ok(verdict);
     }
@@ -139,7 +139,13 @@ fn one(text: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Ou
     let buffer = arguments.buffer.or(arguments.offset.checked_add(packed.len));
     for (plane, offset) in layout.planes().iter().zip(&packed.offsets) {
         let arguments = Arguments { buffer, offset: arguments.offset.saturating_add(*offset), ..arguments.clone() };
-        verdict = verdict.and(one_plane(plane, &plane.to_string(), &arguments, limits, output)?);
+        let rules = match (plane.role(), layout.values().whole()) {
+            (tensor_layout_text::layout::Role::Scales { per }, Ok(values)) => {
+                limits.for_plane(PlaneRole::Scales, values, per)
+            }
+            _ => (limits.clone(), Vec::new()),
+        };
+        verdict = verdict.and(one_plane(plane, &plane.to_string(), &arguments, (&rules.0, rules.1), output)?);
     }
     if !output.is_json() {
         let (offsets, bytes) = (write_list(&packed.offsets), long_bytes(packed.len));
@@ -152,12 +158,13 @@ fn one_plane(
     plane: &Plane,
     text: &str,
     arguments: &Arguments,
-    limits: &DeviceLimits,
+    (limits, beside): (&DeviceLimits, Vec<Error>),
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let tensor_box = arguments.tensor_box.read(limits)?;
     let limits = &tensor_box.as_ref().map_or_else(|| limits.clone(), |found| found.limits(limits));
-    let answer = Answer::of(plane, arguments, (limits, tensor_box.as_ref())).map_err(refused(text))?;
+    let mut answer = Answer::of(plane, arguments, (limits, tensor_box.as_ref())).map_err(refused(text))?;
+    answer.errors.extend(beside);
     if output.is_json() {
         output.line(answer.object(text))?;
     } else {

@@ -6,6 +6,7 @@ mod device_at_hand;
 mod free_strides;
 mod layouts;
 mod parts;
+mod planes;
 mod suggest;
 mod swizzled;
 mod tensor_maps;

@@ -1,0 +1,123 @@
+//! Planes beside the values of a tensor, by the rules of each set of limits for their role.
+
+use tensor_layout::upload::{DeviceLimits, PlaneRole, validate_description};
+use tensor_layout::{AnyLayout, ToIndexMap};
+use tensor_layout_text::Layout;
+use tensor_layout_text::layout::Role;
+
+/// The codes of a tensor with scales: those of its values, then those of its scales.
+fn codes(limits: &str, text: &str) -> Vec<&'static str> {
+    let (limits, layout): (DeviceLimits, Layout) = (limits.parse().unwrap(), text.parse().unwrap());
+    let values = layout.values().to_index_map().unwrap();
+    let mut codes = Vec::new();
+    for plane in layout.planes() {
+        let (limits, errors) = match plane.role() {
+            Role::Scales { per } => limits.for_plane(PlaneRole::Scales, &values, per),
+            _ => (limits.clone(), Vec::new()),
+        };
+        codes.extend(validate_description(plane, &limits).err().map(|errors| errors.codes()).unwrap_or_default());
+        codes.extend(errors.iter().map(|error| error.code()));
+    }
+    codes
+}
+
+/// What Apple's pages of MTLTensorAuxiliaryPlaneDescriptor (macOS 27) say, and sets of limits without rules
+/// for planes.
+#[test]
+fn planes_keep_the_rules_of_their_role() {
+    let metal: &[(&str, &[&str])] = &[
+        ("s8[128,320]:[384,1] with f8e8m0fnu[128,10]:[128,1] per 32", &[]),
+        ("u8[128,320]:[384,1] with f8e8m0fnu[128,10]:[128,1] per 32", &[]),
+        ("f8e4m3fn[128,320]:[384,1] with f8e8m0fnu[128,10]:[128,1] per 32", &[]),
+        ("f8e5m2[128,320]:[384,1] with f8e8m0fnu[128,10]:[128,1] per 32", &[]),
+        ("f4e2m1fn[128,256]:[256,1] with f8e8m0fnu[128,8]:[128,1] per 32", &[]),
+        ("s4[128,256]:[256,1] with f8e8m0fnu[128,8]:[128,1] per 32", &[]),
+        ("u4[128,256]:[256,1] with f8e8m0fnu[128,8]:[128,1] per 32", &[]),
+        ("s2[128,512]:[512,1] with f8e8m0fnu[128,16]:[128,1] per 32", &[]),
+        ("s8[64]:[1] with f8e8m0fnu[2]:[1] per 32", &[]),
+        ("s8[4,8,64]:[512,64,1] with f8e8m0fnu[4,8,2]:[1024,128,1] per 32", &[]),
+        // Another type, another block, wide values.
+        ("s8[128,512]:[512,1] with f8e4m3fn[128,16]:[128,1] per 32", &["unsupported_data_type", "size_unaligned"]),
+        ("s8[128,512]:[512,1] with f8e4m3fn[128,32]:[128,1] per 16", &["unsupported_data_type", "plane_block"]),
+        ("s8[128,512]:[512,1] with f32[128,16]:[16,1] per 32", &["unsupported_data_type"]),
+        ("s8[128,512]:[512,1] with f16[128,16]:[16,1] per 32", &["unsupported_data_type"]),
+        ("s8[128,512]:[512,1] with f8e8m0fnu[128,32]:[128,1] per 16", &["plane_block"]),
+        ("s8[128,512]:[512,1] with f8e8m0fnu[128,8]:[128,1] per 64", &["plane_block"]),
+        ("s8[128,512]:[512,1] with f8e8m0fnu[4,16]:[128,1] per [32,32]", &["plane_block"]),
+        ("s8[128,512]:[512,1] with f8e8m0fnu[4,512]:[512,1] per [32,1]", &["plane_block", "plane_block"]),
+        ("f16[128,512]:[512,1] with f8e8m0fnu[128,16]:[128,1] per 32", &["plane_values"]),
+        ("bf16[128,512]:[512,1] with f8e8m0fnu[128,16]:[128,1] per 32", &["plane_values"]),
+        ("f32[128,512]:[512,1] with f8e8m0fnu[128,16]:[128,1] per 32", &["plane_values"]),
+        (
+            "f16[128,512]:[512,1] with s8[128,32]:[128,1] per 16",
+            &["unsupported_data_type", "plane_values", "plane_block"],
+        ),
+        ("s8[128,320]:[384,1] with f8e8m0fnu[128,10]:[10,1] per 32", &["stride_unaligned"]),
+        // Values alone may not be scales' type.
+        ("f8e8m0fnu[128,320]:[384,1]", &["unsupported_data_type"]),
+        ("s8[128,320]:[384,1]", &[]),
+    ];
+    let ml: &[(&str, &[&str])] = &[
+        ("s8[128,320]:[384,1] with f8e8m0fnu[128,10]:[128,1] per 32", &["unsupported_data_type", "plane_role"]),
+        ("s8[128,320]:[384,1] with f32[128,10]:[64,1] per 32", &["plane_role"]),
+        ("s8[128,320]:[384,1]", &[]),
+    ];
+    let others = [
+        "s8[128,320] with f32[128,10] per 32",
+        "f4e2m1fn[128,320] with f8e8m0fnu per 32",
+        "f4e2m1fn[128,256] with f8e4m3fn per 16",
+        "s8[128,512] with f16[4,16] per [32,32]",
+        "f8e4m3fn[128,256] with f32 per tensor",
+    ];
+    for (limits, cases) in [("metal-tensor", metal), ("metal-tensor:ml", ml)] {
+        for (text, expected) in cases {
+            assert_eq!(codes(limits, text), *expected, "{limits} {text}");
+        }
+    }
+    for limits in ["none", "webgpu", "vulkan", "d3d12", "metal", "opencl"] {
+        for text in others {
+            assert_eq!(codes(limits, text), [""; 0], "{limits} {text}");
+        }
+    }
+}
+
+#[test]
+fn a_scalar_has_no_planes_and_zero_points_have_a_role() {
+    let metal: DeviceLimits = "metal-tensor".parse().unwrap();
+    let scalar = "s8[]:[]".parse::<AnyLayout>().unwrap().to_index_map().unwrap();
+    let (_, errors) = metal.for_plane(PlaneRole::Scales, &scalar, &[]);
+    assert_eq!(errors.iter().map(|error| error.code()).collect::<Vec<_>>(), ["rank_limit"]);
+    let rows = "s8[4,64]:[64,1]".parse::<AnyLayout>().unwrap().to_index_map().unwrap();
+    let (_, errors) = metal.for_plane(PlaneRole::ZeroPoints, &rows, &[1, 32]);
+    assert_eq!(errors[0].to_string(), "Metal tensor takes no plane of zero points beside the values");
+    let own: DeviceLimits = "none:planes=zero_points:s8+u8:64:8".parse().unwrap();
+    assert!(own.for_plane(PlaneRole::ZeroPoints, &rows, &[1, 64]).1.is_empty());
+    for text in ["none:planes=bias:s8:1:8", "none:planes=scales", "none:planes=scales:s8:x:8"] {
+        assert_eq!(
+            text.parse::<DeviceLimits>().unwrap_err().code(),
+            if text.ends_with("scales") { "unknown_data_type" } else { "parse" },
+            "{text}"
+        );
+    }
+}
+
+/// Ranges of mapped memory have rules of their own.
+#[test]
+fn mapped_ranges_and_memory_without_a_copy() {
+    let bytes = |limits: &str, size: u64, offset: u64| {
+        let desc = tensor_layout::BufferTensorDesc::packed(tensor_layout::DataType::U8, &[size]).unwrap();
+        let buffer = tensor_layout::UploadBuffer::new(1 << 20, offset, tensor_layout::Role::Input);
+        match tensor_layout::validate(&desc, &buffer, &limits.parse().unwrap()) {
+            Ok(report) => Ok(report.bound),
+            Err(errors) => Err(errors.codes()),
+        }
+    };
+    assert_eq!(bytes("webgpu-mapping", 6, 8), Ok(8..16));
+    assert_eq!(bytes("webgpu-mapping", 6, 4), Err(vec!["offset_unaligned"]));
+    assert_eq!(bytes("vulkan-mapping", 6, 256), Ok(256..512));
+    assert_eq!(bytes("vulkan-mapping", 6, 64), Err(vec!["offset_unaligned"]));
+    assert_eq!(bytes("vulkan-mapping:nonCoherentAtomSize=64", 6, 64), Ok(64..128));
+    assert_eq!(bytes("metal-no-copy", 6, 0), Ok(0..16384));
+    assert_eq!(bytes("metal-no-copy", 6, 16384), Err(vec!["offset_not_zero"]));
+    assert_eq!(bytes("metal-no-copy:size_multiple=4096,min_binding=4096", 6, 0), Ok(0..4096));
+}
