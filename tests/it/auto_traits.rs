@@ -84,6 +84,14 @@ fn public_types_are_send_and_sync() {
     shared::<upload::PackedBuffer>();
     shared::<upload::Role>();
     shared::<upload::Suggestion>();
+    shared::<element::BlockField>();
+    shared::<element::FieldRole>();
+    shared::<map::Flip>();
+    shared::<map::Swizzle>();
+    shared::<upload::BoxReport>();
+    shared::<upload::Im2col>();
+    shared::<upload::Interleave>();
+    shared::<upload::TensorMapBox>();
     shared::<upload::PlaneLimits>();
     shared::<upload::PlaneRole>();
     shared::<upload::TypeLimits>();
