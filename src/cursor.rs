@@ -58,6 +58,12 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0 }
     }
 
+    /// Returns the whole text.
+    #[must_use]
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
     /// Returns the rest of the text, without leading blanks and comments. A comment that does not end is not
     /// skipped.
     pub fn rest(&mut self) -> &'a str {

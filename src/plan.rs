@@ -26,4 +26,7 @@ pub use crate::map::plan::{
 };
 #[cfg(feature = "relayout")]
 pub use crate::relayout::passes::CopyPass;
-pub use crate::typed_sizes::read_type_and_sizes;
+pub use crate::strided::blocks::read_after_type as read_blocks_after_type;
+pub use crate::strided::text::read_after_sizes as read_strides_or_order;
+pub use crate::tiled::parse::{read_after_sizes as read_layout_after_sizes, read_extents};
+pub use crate::typed_sizes::{read_type, read_type_and_sizes};

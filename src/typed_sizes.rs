@@ -38,8 +38,12 @@ pub(crate) fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) 
 const MODULES: [&str; 12] =
     ["torch", "np", "numpy", "jnp", "jax", "ml_dtypes", "tf", "tensorflow", "mx", "mlx", "core", "paddle"];
 
-/// Reads a data type by any of its names: `f32`, `F32`, `i32`, `int32`.
-pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
+/// Reads a data type by any of its names: `f32`, `F32`, `i32`, `int32`, `torch.float32`.
+///
+/// # Errors
+///
+/// `parse` with the column.
+pub fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
     let mut name = cursor.word();
     // The name of a module may be in front, as in torch.float16.

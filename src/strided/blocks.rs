@@ -353,20 +353,30 @@ impl FromStr for BlockTensorDesc {
         let mut cursor = Cursor::new(text);
         let start = cursor.position();
         let block_type = cursor.word().parse().map_err(|_| cursor.error_at(start, "a block type such as q4_0"))?;
-        cursor.expect("[", "`[` and the sizes")?;
-        let start = cursor.position();
-        let sizes: Dims = cursor.list("]", |cursor| cursor.number("a size"))?.into_iter().collect();
-        check_sizes(&mut cursor, start, &sizes)?;
-        let mut desc = BlockTensorDesc::packed(block_type, &sizes)?;
-        if cursor.eat(":") {
-            cursor.expect("[", "`[` and the strides in bytes, of the last axis from block to block")?;
-            let strides: Dims = cursor.list("]", |cursor| cursor.number("a stride in bytes"))?.into_iter().collect();
-            desc = BlockTensorDesc::new(block_type, &sizes, Some(&strides))?;
-            if cursor.eat("+") {
-                desc = desc.with_base_offset(cursor.number("a base offset in bytes")?)?;
-            }
-        }
+        let desc = read_after_type(&mut cursor, block_type)?;
         cursor.end("nothing more, or `:` and the strides in bytes")?;
         Ok(desc)
     }
+}
+
+/// Reads the sizes and strides of a tensor of blocks at the cursor, which is behind the block type.
+///
+/// # Errors
+///
+/// `parse` with the column, and the errors of [`BlockTensorDesc::new`].
+pub fn read_after_type(cursor: &mut Cursor<'_>, block_type: BlockType) -> Result<BlockTensorDesc, Error> {
+    cursor.expect("[", "`[` and the sizes")?;
+    let start = cursor.position();
+    let sizes: Dims = cursor.list("]", |cursor| cursor.number("a size"))?.into_iter().collect();
+    check_sizes(cursor, start, &sizes)?;
+    if !cursor.eat(":") {
+        return BlockTensorDesc::packed(block_type, &sizes);
+    }
+    cursor.expect("[", "`[` and the strides in bytes, of the last axis from block to block")?;
+    let strides: Dims = cursor.list("]", |cursor| cursor.number("a stride in bytes"))?.into_iter().collect();
+    let desc = BlockTensorDesc::new(block_type, &sizes, Some(&strides))?;
+    if !cursor.eat("+") {
+        return Ok(desc);
+    }
+    desc.with_base_offset(cursor.number("a base offset in bytes")?)
 }

@@ -26,7 +26,7 @@ mod desc;
 mod equality;
 
 mod axes;
-mod blocks;
+pub(crate) mod blocks;
 mod facts;
 mod free_strides;
 mod index_width;
@@ -40,7 +40,7 @@ mod shapes;
 mod signed;
 mod size;
 mod slice;
-mod text;
+pub(crate) mod text;
 mod view;
 
 pub use axes::AxisOrder;

@@ -38,10 +38,26 @@ impl FromStr for BufferTensorDesc {
         let mut cursor = Cursor::new(text);
         let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
         cursor.expect(":", "`:` and strides or an axis order")?;
-        if cursor.peek() == Some(b'[') {
-            return read_strides(&mut cursor, data_type, &sizes);
-        }
-        read_order(&mut cursor, data_type, &sizes)
+        let desc = read_after_sizes(&mut cursor, data_type, &sizes)?;
+        cursor.end("nothing more, or `+` and a base offset in elements")?;
+        Ok(desc)
+    }
+}
+
+/// Reads the strides or the axis order of a tensor at the cursor, which is behind the `:` after the sizes.
+///
+/// # Errors
+///
+/// `parse` with the column, and the errors of [`BufferTensorDesc::new`].
+pub fn read_after_sizes(
+    cursor: &mut Cursor<'_>,
+    data_type: DataType,
+    sizes: &[u64],
+) -> Result<BufferTensorDesc, Error> {
+    if cursor.peek() == Some(b'[') {
+        read_strides(cursor, data_type, sizes)
+    } else {
+        read_order(cursor, data_type, sizes)
     }
 }
 
@@ -56,7 +72,6 @@ fn read_strides(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> 
     if cursor.eat("+") {
         desc = desc.with_base_offset(cursor.number("a base offset in elements")?)?;
     }
-    cursor.end("nothing more, or `+` and a base offset in elements")?;
     Ok(desc)
 }
 
@@ -69,7 +84,6 @@ fn read_order(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Re
     if order.rank() != sizes.len() {
         return Err(cursor.error_at(start, &format!("an axis order of {} letters, one for each size", sizes.len())));
     }
-    cursor.end("nothing more")?;
     BufferTensorDesc::with_order(data_type, sizes, order)
 }
 

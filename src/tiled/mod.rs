@@ -27,7 +27,7 @@
 mod array;
 mod expand;
 mod layout;
-mod parse;
+pub(crate) mod parse;
 mod parse_layout;
 mod print;
 mod shape;

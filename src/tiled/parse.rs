@@ -91,13 +91,22 @@ fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
         _ => {
             cursor.move_to(start);
             let (data_type, extents) = read_type_and_extents(cursor)?;
-            let layout = read_optional_layout(cursor, extents.len())?;
-            if extents.contains(&Extent::Unbounded) {
-                return Ok(Shape::Unbounded(UnboundedArray { data_type, extents, layout }));
-            }
-            bounded(data_type, &extents, layout).map(Shape::Array)
+            read_after_sizes(cursor, data_type, extents)
         }
     }
+}
+
+/// Reads what follows the sizes of an array: a layout or nothing.
+///
+/// # Errors
+///
+/// `parse` with the column, and the errors of [`ArrayShape::new`].
+pub fn read_after_sizes(cursor: &mut Cursor<'_>, data_type: DataType, extents: Vec<Extent>) -> Result<Shape, Error> {
+    let layout = read_optional_layout(cursor, extents.len())?;
+    if extents.contains(&Extent::Unbounded) {
+        return Ok(Shape::Unbounded(UnboundedArray { data_type, extents, layout }));
+    }
+    bounded(data_type, &extents, layout).map(Shape::Array)
 }
 
 fn read_array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, Error> {
@@ -121,7 +130,15 @@ fn read_optional_layout(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, 
 }
 
 pub(super) fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType, Vec<Extent>), Error> {
-    let data_type = read_type(cursor)?;
+    Ok((read_type(cursor)?, read_extents(cursor)?))
+}
+
+/// Reads the sizes of an array at the cursor: `[2,<=3,?]`.
+///
+/// # Errors
+///
+/// `parse` with the column, also for more than 256 sizes and for a product past 64 bits.
+pub fn read_extents(cursor: &mut Cursor<'_>) -> Result<Vec<Extent>, Error> {
     cursor.expect("[", "`[` and the sizes")?;
     let start = cursor.position();
     let extents = cursor.list("]", read_extent)?;
@@ -130,7 +147,7 @@ pub(super) fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType
     if extents.len() > MAX_RANK {
         return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
     }
-    Ok((data_type, extents))
+    Ok(extents)
 }
 
 fn read_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
@@ -140,7 +157,7 @@ fn read_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
     if cursor.eat("<=") {
         return cursor.number("a bound").map(Extent::Bounded);
     }
-    cursor.number("a size, `<=` and a bound, or `?`").map(Extent::Static)
+    cursor.number("a size").map(Extent::Static)
 }
 
 impl FromStr for Extent {

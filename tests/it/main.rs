@@ -2,7 +2,6 @@
 
 mod api_contract;
 mod auto_traits;
-mod block_fields;
 mod blocks;
 mod descriptor;
 mod digits;

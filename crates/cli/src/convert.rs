@@ -304,7 +304,7 @@ fn in_parts(
             output.line(format_args!("{count} copies, one for each pair of parts with common indices"))?;
         }
         if flip != 0 {
-            output.line(format_args!("{flip:#04x} is flipped in every byte of the values"))?;
+            output.line(format_args!("{flip:#04x} is flipped in every byte of the last field"))?;
         }
     }
     if let Some((_, target)) = files {

@@ -52,6 +52,7 @@
 #[cfg(feature = "relayout")]
 mod copies;
 mod layout;
+mod pairs;
 mod recognise;
 
 use core::fmt;
@@ -71,6 +72,7 @@ use crate::named::{TableRow, nearest, sections};
 #[cfg(feature = "relayout")]
 pub use copies::{BlockCopy, copies};
 use layout::{Field, Written, refused};
+pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
 
 /// A row of the table of orders, `crates/text/src/kv/orders.txt`.
@@ -378,6 +380,15 @@ impl FromStr for KvCache {
 
     fn from_str(text: &str) -> Result<KvCache, Error> {
         let mut cursor = Cursor::new(text);
+        let cache = KvCache::read(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(cache)
+    }
+}
+
+impl KvCache {
+    /// Reads the cache at the cursor.
+    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<KvCache, Error> {
         cursor.expect("kv", "`kv:`")?;
         cursor.expect(":", "`:` and an order such as LBNHC")?;
         let start = cursor.position();
@@ -385,7 +396,8 @@ impl FromStr for KvCache {
         if cursor.eat(".") {
             cursor.word();
         }
-        let name = text.get(start..cursor.position()).unwrap_or("").trim();
+        let end = cursor.position();
+        let name = cursor.text().get(start..end).unwrap_or("").trim();
         let order = NamedOrder::find(name).ok_or_else(|| cursor.error_at(start, &nearest_order(name)))?;
         if let Some(sentence) = order.row.and_then(|row| row.letters.strip_prefix("- ")) {
             return Err(refused(sentence));
@@ -397,7 +409,6 @@ impl FromStr for KvCache {
         order.check(data_type)?;
         cursor.expect("[", "`[` and the sizes, such as L=32")?;
         let read = cursor.list("]", Field::read)?;
-        cursor.end("nothing more")?;
         let (columns, fields): (Vec<usize>, Vec<Field>) = read.into_iter().unzip();
         let written = order.written(data_type, fields)?;
         for (place, (field, column)) in written.fields.iter().zip(columns).enumerate() {

@@ -54,8 +54,7 @@ pub struct PartCopy {
 ///
 /// # Errors
 ///
-/// `not_expressible` for a tuple, for blocks whose [fields](Layout::in_fields) are not the planes of the other
-/// side, for planes that differ in number or in the values that have one scale, and
+/// `not_expressible` for a tuple, for planes that differ in number or in the values that have one scale, and
 /// if an axis that runs backwards is cut into parts; `data_type_mismatch` for blocks of another type,
 /// `size_mismatch` for other sizes, `overlapping_destination` if a block of the destination is there twice,
 /// `not_a_view` for tiles that cannot be cut where the parts end, and the errors of [`Relayout::with`].
@@ -80,9 +79,6 @@ pub fn copies(from: &Layout, to: &Layout, settings: &Settings) -> Result<Copies,
             "{tuple} is a tuple, a table of pointers to the buffers of its elements, and each element is copied alone"
         ));
     }
-    // Blocks are copied to planes, and from them, field by field.
-    let [source, destination] = [from, to];
-    let (from, to) = (&*source.like(destination)?, &*destination.like(source)?);
     let per = |side: &Layout| {
         let scales = side.planes.iter().filter_map(|plane| match &plane.role {
             Role::Scales { per } => Some(list(per)),
@@ -94,29 +90,18 @@ pub fn copies(from: &Layout, to: &Layout, settings: &Settings) -> Result<Copies,
         let named = |per: String| if per.is_empty() { "no scales".into() } else { format!("a scale per {per}") };
         return refused(format!("one side has {} and the other {}", named(per(from)), named(per(to))));
     }
-    let packed = [placed(source, from)?, placed(destination, to)?];
-    let padding = if to.planes.len() > destination.planes.len() { Padding::Keep } else { settings.padding };
-    let settings = &Settings { padding, ..settings.clone() };
+    let packed = [from.packed(&DeviceLimits::none())?, to.packed(&DeviceLimits::none())?];
     let mut list = Vec::new();
     for (number, (one, other)) in from.planes.iter().zip(&to.planes).enumerate() {
-        let at = packed.each_ref().map(|(offsets, _)| offsets.get(number).copied().unwrap_or(0));
+        let at = packed.each_ref().map(|packed| packed.offsets.get(number).copied().unwrap_or(0));
         plane_copies((one, other), (number, at), settings, &mut list)?;
     }
-    let bytes = packed.each_ref().map(|&(_, bytes)| bytes);
+    let bytes = packed.each_ref().map(|packed| packed.len);
     let bytes = match (from.planes.as_slice(), to.planes.as_slice()) {
         ([one], [other]) => [one.size_in_bytes()?, other.size_in_bytes()?],
         _ => bytes,
     };
-    Ok(Copies { list, bytes, planes: packed.map(|(offsets, _)| offsets) })
-}
-
-/// Returns the offset of each plane in the buffer of a layout, and the size of the buffer. The fields of
-/// blocks are in the blocks.
-fn placed(layout: &Layout, planes: &Layout) -> Result<(Vec<u64>, u64), Error> {
-    if planes.planes.len() > layout.planes.len() {
-        return Ok((vec![0; planes.planes.len()], layout.values().size_in_bytes()?));
-    }
-    layout.packed(&DeviceLimits::none()).map(|packed| (packed.offsets, packed.len))
+    Ok(Copies { list, bytes, planes: packed.map(|packed| packed.offsets) })
 }
 
 fn plane_copies(

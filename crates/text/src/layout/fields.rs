@@ -1,7 +1,5 @@
 //! The fields of a tensor of blocks, as planes of values and of scales.
 
-use std::borrow::Cow;
-
 use smallvec::SmallVec;
 use tensor_layout::element::{BlockField, FieldRole};
 use tensor_layout::plan::counted;
@@ -10,16 +8,6 @@ use tensor_layout::{DataType, Error};
 use super::{Layout, Part, Plane, Role};
 
 impl Layout {
-    /// Returns the planes that are copied to or from another layout: the [fields](Self::in_fields) of a tensor
-    /// of blocks if the other has planes of scales, else the layout itself.
-    pub(super) fn like(&self, other: &Layout) -> Result<Cow<'_, Layout>, Error> {
-        let has_scales = |plane: &Plane| matches!(plane.role, Role::Scales { .. });
-        match self.blocks().is_some() && other.planes.iter().any(has_scales) {
-            true => self.in_fields(other).map(Cow::Owned),
-            false => Ok(Cow::Borrowed(self)),
-        }
-    }
-
     /// Returns the values and the scales of a tensor of blocks as planes like those of another layout, all in
     /// the buffer of the blocks. Copies between the planes of both are copies from or to the blocks.
     ///

@@ -8,9 +8,7 @@ use tensor_layout::plan::{Code, read_type_and_sizes};
 use tensor_layout::tiled::Shape;
 use tensor_layout::{BufferTensorDesc, Error};
 
-use crate::kv::KvCache;
-use crate::named::NamedLayout;
-use crate::notation::{Notated, Notation, lacks_type, read_signed};
+use crate::notation::{Notated, Notation, Read, read_whole};
 use crate::numbers::read_list;
 
 use super::{Layout, Plane, Role, Written};
@@ -25,26 +23,15 @@ impl FromStr for Layout {
         if text.contains(WITH) {
             return with_scales(text);
         }
-        if text.trim_start().starts_with("kv:") {
-            return text.parse::<KvCache>().map(Layout::from);
-        }
-        let error = match read_signed(text) {
-            Ok((read, reversed)) => return Ok(Layout::of(Plane::read(read, reversed))),
-            Err(error) => error,
-        };
-        if let Ok(named) = text.parse::<NamedLayout>() {
-            return named.try_into();
-        }
-        match text.parse::<Shape>() {
-            Ok(shape) => Ok(shape.into()),
-            // If the text begins like a shape of XLA, the error of reading it as a shape is returned.
-            Err(shape)
-                if !lacks_type(text)
-                    && ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) =>
-            {
-                Err(shape)
+        match read_whole(&mut Cursor::new(text))? {
+            Read::One { layout, notation, text, reversed } => {
+                let text = text.filter(|_| reversed.is_empty());
+                Ok(Layout::of(Plane { reversed, ..Plane::one(layout, notation, text) }))
             }
-            Err(_) => Err(error),
+            Read::Blocks(blocks) => Ok(blocks.into()),
+            Read::Named(named) => named.try_into(),
+            Read::Cache(cache) => Ok(cache.into()),
+            Read::Shape(shape) => Ok(shape.into()),
         }
     }
 }

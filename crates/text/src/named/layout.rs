@@ -7,7 +7,7 @@ use tensor_layout::checked::{self, BYTES};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::BlockType;
 use tensor_layout::map::same_layout;
-use tensor_layout::plan::read_type_and_sizes;
+use tensor_layout::plan::{read_blocks_after_type, read_type_and_sizes};
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
@@ -244,22 +244,36 @@ impl FromStr for NamedLayout {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let colon = text.find(':').ok_or_else(|| Cursor::new(text).error("the name of a layout and `:`"))?;
         let mut cursor = Cursor::new(text);
-        cursor.move_to(colon.saturating_add(1));
-        let name = text.get(..colon).unwrap_or("").trim();
-        let layout = if cursor.word().parse::<BlockType>().is_ok() {
-            let blocks: BlockTensorDesc = text.get(colon.saturating_add(1)..).unwrap_or("").parse()?;
-            NamedLayout::of_blocks(name, &blocks)
+        let layout = NamedLayout::read(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(layout)
+    }
+}
+
+impl NamedLayout {
+    /// Reads the name, `:`, and the type and the sizes at the cursor.
+    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+        let (start, rest) = (cursor.position(), cursor.rest());
+        let (name, _) = rest.split_once(':').ok_or_else(|| cursor.error("the name of a layout and `:`"))?;
+        cursor.move_to(start.saturating_add(name.len()).saturating_add(1));
+        let at = cursor.position();
+        let layout = if let Ok(block_type) = cursor.word().parse::<BlockType>() {
+            let blocks = read_blocks_after_type(cursor, block_type)?;
+            NamedLayout::of_blocks(name.trim(), &blocks)
         } else {
-            cursor.move_to(colon.saturating_add(1));
-            let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
-            cursor.end("nothing more")?;
-            NamedLayout::new(name, data_type, &sizes)
+            cursor.move_to(at);
+            let (data_type, sizes) = read_type_and_sizes(cursor)?;
+            NamedLayout::new(name.trim(), data_type, &sizes)
         };
         layout.map_err(|error| match error.column() {
-            // The text begins with the name, so columns of the name are columns of the text.
-            Some(column) => Error::parse(text, column, error.expected().to_owned(), error.found().to_owned()),
+            // Columns of the name are counted from the beginning of the name.
+            Some(column) => Error::parse(
+                cursor.text().to_owned(),
+                start.saturating_add(column),
+                error.expected().to_owned(),
+                error.found().to_owned(),
+            ),
             None => error,
         })
     }

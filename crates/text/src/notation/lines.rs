@@ -2,14 +2,14 @@
 
 use core::fmt;
 
-use tensor_layout::{AnyLayout, Error, IndexMap, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, Error, IndexMap, ToIndexMap};
 
 use crate::named::known_as;
 use crate::spell::{raise, spell};
 
 use super::strided::{Strided, axis_orders};
 use super::swizzle::suffix;
-use super::{Notated, Notation, cute, onednn, printed, type_and_sizes};
+use super::{Notated, Notation, cute, jax, memref, onednn, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,16 +208,15 @@ impl Writer {
         let refuse = |reason: String| Error::not_expressible(notation.noun(), reason);
         let map = self.map.as_ref().map_err(Clone::clone)?;
         notation.check(map).map_err(refuse)?;
-        match (notation, &self.layout) {
-            (Notation::Mlir, AnyLayout::Tiled(shape)) if self.strided.is_err() => return printed::tiled_text(shape),
-            _ => {}
-        }
         match notation {
-            Notation::Xla => self.xla(map),
+            Notation::Mlir if self.strided.is_err() && matches!(self.layout, AnyLayout::Tiled(_)) => {
+                memref::write_tiles(&self.xla(map)?)
+            }
+            Notation::Xla => Ok(self.xla(map)?.to_string()),
             Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),
             Notation::Tvm => onednn::tvm_text(map),
             Notation::CuTe => cute::text(map),
-            Notation::Jax => printed::jax_text(&self.text(Notation::Xla)?.parse()?),
+            Notation::Jax => jax::write(&self.xla(map)?),
             Notation::Named => {
                 let reason = "no name in the table has these places and this size";
                 self.names().next().ok_or_else(|| refuse(reason.into()))
@@ -226,15 +225,16 @@ impl Writer {
         }
     }
 
-    fn xla(&self, map: &IndexMap) -> Result<String, Error> {
-        let raised = |desc| raise(desc).map(|raised| raised.shape.to_string());
+    fn xla(&self, map: &IndexMap) -> Result<ArrayShape, Error> {
+        let raised = |desc| raise(desc).map(|raised| raised.shape);
         match (&self.layout, &self.strided) {
+            (AnyLayout::Tiled(shape), _) => Ok(shape.clone()),
             (AnyLayout::Strided(desc), _) => raised(desc),
             // Equal offsets are enough for this text. It may describe a buffer with another end.
             (_, Ok(Strided { desc, .. })) if map.element_bits() == map.data_type().bits() => {
-                spell(map).map(|shape| shape.to_string()).or_else(|error| raised(desc).map_err(|_| error))
+                spell(map).or_else(|error| raised(desc).map_err(|_| error))
             }
-            _ => spell(map).map(|shape| shape.to_string()),
+            _ => spell(map),
         }
     }
 }

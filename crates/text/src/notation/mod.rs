@@ -1,10 +1,13 @@
 //! One reader and one writer for every notation of a layout.
 
 mod cute;
-mod fields;
+mod directml;
+mod forms;
+mod jax;
 mod lines;
+mod memref;
+mod numpy;
 mod onednn;
-mod printed;
 mod read;
 mod signs;
 mod steps;
@@ -12,10 +15,11 @@ mod strided;
 mod swizzle;
 mod views;
 
-pub use fields::numpy_dtype;
 pub(crate) use lines::lines_of;
 pub use lines::{Line, lines, text, text_in};
+pub use numpy::numpy_dtype;
 pub use onednn::{onednn_size_in_bytes, with_tag};
+pub(crate) use read::{Read, read_whole};
 pub use read::{lacks_type, read_signed};
 pub(crate) use signs::signed_numpy;
 pub use steps::offset_steps;
@@ -173,14 +177,14 @@ impl FromStr for Notation {
 pub struct Notated {
     layout: AnyLayout,
     notation: Notation,
-    /// The text in canonical form.
-    text: String,
+    /// The text in canonical form, where the layout has several in its notation.
+    text: Option<String>,
     /// The tensor of blocks whose bytes the layout has.
     blocks: Option<BlockTensorDesc>,
 }
 
 impl Notated {
-    fn new(notation: Notation, text: String, layout: AnyLayout) -> Notated {
+    fn new(notation: Notation, text: Option<String>, layout: AnyLayout) -> Notated {
         Notated { layout, notation, text, blocks: None }
     }
 
@@ -234,7 +238,7 @@ impl Notated {
     ///
     /// The errors of [`text_in`].
     pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
-        if notation == self.notation { Ok(self.text.clone()) } else { text_in(&self.layout, notation) }
+        if notation == self.notation { Ok(self.to_string()) } else { text_in(&self.layout, notation) }
     }
 }
 
@@ -254,7 +258,16 @@ impl ToIndexMap for Notated {
 
 impl fmt::Display for Notated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        match (&self.text, &self.layout) {
+            (Some(text), _) => f.write_str(text),
+            (None, AnyLayout::Tiled(shape)) if self.notation == Notation::Xla => shape.fmt(f),
+            (None, AnyLayout::Strided(desc)) if self.notation == Notation::Strides => desc.fmt(f),
+            (None, layout) => {
+                // A type that the notation has no name for is written in the notation of the layout's kind.
+                let written = text_in(layout, self.notation).or_else(|_| text(layout));
+                f.write_str(&written.map_err(|_| fmt::Error)?)
+            }
+        }
     }
 }
 
@@ -278,19 +291,19 @@ impl From<&Notated> for AnyLayout {
 /// Converts the layout as if its text had been read.
 impl From<ArrayShape> for Notated {
     fn from(shape: ArrayShape) -> Notated {
-        Notated::new(Notation::Xla, shape.to_string(), shape.into())
+        Notated::new(Notation::Xla, None, shape.into())
     }
 }
 
 impl From<BufferTensorDesc> for Notated {
     fn from(desc: BufferTensorDesc) -> Notated {
-        Notated::new(Notation::Strides, desc.to_string(), desc.into())
+        Notated::new(Notation::Strides, None, desc.into())
     }
 }
 
 impl From<BlockTensorDesc> for Notated {
     fn from(desc: BlockTensorDesc) -> Notated {
-        let (text, bytes) = (desc.to_string(), desc.bytes().clone());
+        let (text, bytes) = (Some(desc.to_string()), desc.bytes().clone());
         Notated { text, blocks: Some(desc), ..bytes.into() }
     }
 }
@@ -305,7 +318,7 @@ impl TryFrom<NamedLayout> for Notated {
             Some(desc) => desc.into(),
             None => named.to_index_map()?.into(),
         };
-        Ok(Notated::new(Notation::Named, named.to_string(), layout))
+        Ok(Notated::new(Notation::Named, Some(named.to_string()), layout))
     }
 }
 
@@ -314,6 +327,6 @@ impl TryFrom<KvCache> for Notated {
     type Error = Error;
 
     fn try_from(cache: KvCache) -> Result<Notated, Error> {
-        Ok(Notated::new(Notation::Named, cache.to_string(), cache.to_index_map()?.into()))
+        Ok(Notated::new(Notation::Named, Some(cache.to_string()), cache.to_index_map()?.into()))
     }
 }

@@ -1,20 +1,49 @@
-//! Reads a layout: the beginning of the text, and then what follows the sizes, distinguish the notations.
+//! The reader of layouts: the word at the front decides which notation a text has, and the rest is handed on
+//! with the cursor.
 
 use core::str::FromStr;
 
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::{Dims, Exact};
 use tensor_layout::cursor::Cursor;
-use tensor_layout::element::{BlockType, DataType, Naming};
-use tensor_layout::plan::read_type_and_sizes;
+use tensor_layout::element::{BlockType, DataType};
+use tensor_layout::plan::{
+    read_blocks_after_type, read_extents, read_layout_after_sizes, read_strides_or_order, read_type,
+};
 use tensor_layout::strided::BlockTensorDesc;
+use tensor_layout::tiled::{Extent, Shape};
 use tensor_layout::{AnyLayout, AxisOrder, Error};
 
+use super::{Notated, Notation, cute, directml, forms, jax, memref, onednn, strided, type_and_sizes};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
+use crate::numbers::{list, signed, tuple};
 
-use super::fields;
-use super::{Notated, Notation, cute, onednn, printed, strided, text_in, type_and_sizes};
-use crate::numbers::{signed, tuple};
+/// What was read.
+pub(crate) enum Read {
+    /// One layout, from the lowest address on, and the axes that run backwards. The text is that of an axis
+    /// order or of a tag, which a layout has in several spellings.
+    One {
+        layout: AnyLayout,
+        notation: Notation,
+        text: Option<String>,
+        reversed: Vec<usize>,
+    },
+    Blocks(BlockTensorDesc),
+    Named(NamedLayout),
+    Cache(KvCache),
+    /// A tuple, a token, or an array without a bound for every size.
+    Shape(Shape),
+}
+
+impl Read {
+    fn one(layout: impl Into<AnyLayout>, notation: Notation) -> Read {
+        Read::One { layout: layout.into(), notation, text: None, reversed: Vec::new() }
+    }
+
+    fn signed((layout, reversed): (AnyLayout, Vec<usize>), notation: Notation) -> Read {
+        Read::One { layout, notation, text: None, reversed }
+    }
+}
 
 impl FromStr for Notated {
     type Err = Error;
@@ -44,98 +73,179 @@ impl FromStr for Notated {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
-    if text.trim_start().starts_with("kv:") {
-        return Ok((text.parse::<KvCache>()?.try_into()?, Vec::new()));
-    }
-    text.split(':').try_for_each(ask_the_driver)?;
-    refuse_sizes_of_ggml(text)?;
     let mut cursor = Cursor::new(text);
-    let word = cursor.word();
-    let data_type = printed::element_type(word);
-    if data_type.is_none() {
-        cursor.move_to(0);
-    }
-    let start = fields_start(cursor.rest()).plus(cursor.position());
-    cursor.move_to(start);
-    let rest = cursor.rest();
-    printed::refuse_without_layout(rest)?;
-    let form = fields::form(rest).filter(|form| data_type.is_none() || form.notation != Notation::Directml);
-    let (notation, (layout, reversed)) = if let Some(form) = form {
-        (form.notation, form.read(&mut cursor, data_type)?)
-    } else if cursor.eat("memref<") {
-        (Notation::Mlir, printed::memref(&mut cursor)?)
-    } else if lacks_type(text) {
-        let expected = "a type in front, as in `f32 (8,2):(1,8)` or `bf16[16,256] Layout(..)`";
-        return Err(cursor.error_at(0, expected));
-    } else if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
-        // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
-        return Ok((text.parse::<NamedLayout>()?.try_into()?, Vec::new()));
-    } else if let Some(data_type) = DataType::from_name_in(Naming::Xla, word).filter(|_| rest.starts_with('(')) {
-        let (map, reversed) = cute::read(&mut cursor, data_type)?;
-        (Notation::CuTe, (map.into(), reversed))
-    } else if let Ok(block_type) = word.parse::<BlockType>() {
-        let mut cursor = Cursor::new(text);
-        cursor.word();
-        let ggml = fields::ggml_blocks(&mut cursor, block_type)?;
-        return Ok((ggml.as_deref().unwrap_or(text).parse::<BlockTensorDesc>()?.into(), Vec::new()));
-    } else {
-        return after_sizes(text);
-    };
-    cursor.end("nothing more")?;
-    Ok((Notated::new(notation, text_in(&layout, notation)?, layout), reversed))
+    let read = read_whole(&mut cursor)?;
+    Ok(match read {
+        Read::One { layout, notation, text, reversed } => (Notated::new(notation, text, layout), reversed),
+        Read::Blocks(blocks) => (blocks.into(), Vec::new()),
+        Read::Named(named) => (named.try_into()?, Vec::new()),
+        Read::Cache(cache) => (cache.try_into()?, Vec::new()),
+        Read::Shape(_) => return Err(cursor.error_at(0, TYPE)),
+    })
 }
 
-/// Reads a text that begins with a type and sizes, by what follows them.
-fn after_sizes(text: &str) -> Result<(Notated, Vec<usize>), Error> {
-    let mut cursor = Cursor::new(text);
-    let read = read_type_and_sizes(&mut cursor).or_else(|error| {
-        cursor.move_to(0);
-        let data_type = printed::element_type(cursor.word()).filter(|_| cursor.eat("[")).ok_or(error)?;
-        Ok::<_, Error>((data_type, cursor.list("]", |cursor| cursor.number("a size"))?.into()))
-    });
-    let Ok((data_type, sizes)) = read else { return own(text) };
-    let (notation, canonical, (layout, reversed)) = match cursor.peek() {
-        Some(b'[') => {
-            let strides = tuple(&mut cursor, signed)?;
-            skip_device(&mut cursor)?;
-            let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
-            (Notation::Torch, None, (desc.into(), reversed))
-        }
-        Some(b'L') if cursor.eat("Layout(") => {
-            (Notation::Jax, None, (printed::jax(&mut cursor, data_type, &sizes)?.into(), Vec::new()))
-        }
-        Some(b':') if cursor.eat(":") && cursor.peek() != Some(b'[') => {
-            let start = cursor.position();
-            let word = cursor.word();
-            let order = word.parse::<AxisOrder>();
-            let has_blocks = word.contains(|c: char| c.is_ascii_digit());
-            let head = type_and_sizes(data_type, &sizes);
-            if let Some(tag) = onednn::tag_of_tvm(word) {
-                let expected = "a layout of TVM with a letter for each size, such as NCHW4c";
-                let shape = onednn::read_tag(&mut Cursor::new(&tag), data_type, &sizes);
-                let shape = shape.map_err(|_| cursor.error_at(start, expected))?;
-                (Notation::Tvm, None, (shape.into(), Vec::new()))
-            } else if let Some(order) = order.as_ref().ok().filter(|_| !has_blocks) {
-                (Notation::AxisOrder, Some(format!("{head}:{order}")), (text.parse()?, Vec::new()))
+/// Reads a text that is one layout and nothing more.
+pub(crate) fn read_whole(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
+    let (read, after) = read(cursor)?;
+    cursor.end(after)?;
+    Ok(read)
+}
+
+const TYPE: &str = "a data type such as f32, bf16, s8 or pred";
+const NOTHING: &str = "nothing more";
+
+/// Reads the layout at the cursor, and returns it with what may follow it, for the error of a text that goes
+/// on.
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
+    let (start, rest) = (cursor.position(), cursor.rest());
+    if rest.starts_with("kv:") {
+        return Ok((Read::Cache(KvCache::read(cursor)?), NOTHING));
+    }
+    if let Some(read) = without_type(cursor, None)? {
+        return Ok((read, NOTHING));
+    }
+    if lacks_type(rest) {
+        return Err(cursor.error("a type in front, as in `f32 (8,2):(1,8)` or `bf16[16,256] Layout(..)`"));
+    }
+    // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
+    let name = rest.split(['[', ']', '{', '}', '(', ')']).next().unwrap_or_default();
+    if let Some((name, _)) = name.split_once(':') {
+        ask_the_driver(name)?;
+        return Ok((Read::Named(NamedLayout::read(cursor)?), NOTHING));
+    }
+    let word = cursor.word();
+    if rest.starts_with('(') || matches!(word, "token" | "opaque") || word == "b" && cursor.peek() == Some(b'(') {
+        cursor.move_to(start);
+        return Ok((Read::Shape(Shape::read(cursor)?), NOTHING));
+    }
+    let data_type = match (element_type(word), word.parse::<BlockType>()) {
+        (Some(data_type), _) => data_type,
+        (None, Ok(block_type)) => {
+            let blocks = if cursor.eat("ne=") {
+                forms::ggml_blocks(cursor, block_type)?
             } else {
-                cursor.move_to(start);
-                let shape = onednn::read_tag(&mut cursor, data_type, &sizes).map_err(|error| match order {
-                    Err(reason) if !has_blocks => cursor.error_at(
-                        start,
-                        &format!(
-                            "strides in brackets, an axis order such as NHWC ({reason}) or a oneDNN tag such as nChw16c"
-                        ),
-                    ),
-                    _ => error,
-                })?;
-                (Notation::OneDnn, Some(format!("{head}:{word}")), (shape.into(), Vec::new()))
-            }
+                refuse_sizes_of_ggml(cursor, word)?;
+                read_blocks_after_type(cursor, block_type)?
+            };
+            return Ok((Read::Blocks(blocks), "nothing more, or `:` and the strides in bytes"));
         }
-        _ => return own(text),
+        (None, Err(_)) => {
+            ask_the_driver(word)?;
+            cursor.move_to(start);
+            read_type(cursor)?
+        }
     };
-    cursor.end("nothing more")?;
-    let canonical = canonical.map_or_else(|| text_in(&layout, notation), Ok)?;
-    Ok((Notated::new(notation, canonical, layout), reversed))
+    // An array of ndarray is printed with its values in front.
+    let values = cursor.rest();
+    if let Some(end) = values.find("], shape=[").filter(|_| values.starts_with('[')) {
+        let start = cursor.position();
+        cursor.move_to(start.plus(end).plus("], ".len()));
+    }
+    if let Some(read) = without_type(cursor, Some(data_type))? {
+        return Ok((read, NOTHING));
+    }
+    if cursor.peek() == Some(b'(') {
+        let (map, reversed) = cute::read(cursor, data_type)?;
+        return Ok((Read::signed((map.into(), reversed), Notation::CuTe), NOTHING));
+    }
+    refuse_sizes_of_ggml(cursor, word)?;
+    after_type(cursor, data_type)
+}
+
+/// Reads a form that has its type inside or in front of it. `None` is a text that is no form.
+fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Option<Read>, Error> {
+    let (start, rest) = (cursor.position(), cursor.rest());
+    refuse_without_layout(rest)?;
+    Ok(Some(if let Some(form) = forms::form(rest) {
+        Read::signed(form.read(cursor, data_type)?, form.notation)
+    } else if cursor.eat("memref<") {
+        Read::signed(memref::read(cursor)?, Notation::Mlir)
+    } else if data_type.is_none() && cursor.eat("{") {
+        Read::one(directml::read(cursor, start)?, Notation::Directml)
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// Reads sizes, and the layout that follows them.
+fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'static str), Error> {
+    let extents = read_extents(cursor)?;
+    let fixed: Option<Dims> = extents
+        .iter()
+        .map(|extent| match extent {
+            Extent::Static(size) => Some(*size),
+            _ => None,
+        })
+        .collect();
+    let read = match (cursor.peek(), fixed) {
+        (Some(b'['), Some(sizes)) => {
+            let strides = tuple(cursor, signed)?;
+            skip_device(cursor)?;
+            let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
+            Read::signed((desc.into(), reversed), Notation::Torch)
+        }
+        (Some(b'L'), Some(sizes)) if cursor.eat("Layout(") => {
+            Read::one(jax::read(cursor, data_type, &sizes)?, Notation::Jax)
+        }
+        (Some(b':'), Some(sizes)) if cursor.eat(":") => match cursor.peek() {
+            Some(b'[') => {
+                let desc = read_strides_or_order(cursor, data_type, &sizes)?;
+                return Ok((Read::one(desc, Notation::Strides), "nothing more, or `+` and a base offset in elements"));
+            }
+            _ => tag(cursor, data_type, &sizes)?,
+        },
+        (next, _) => {
+            let read = match read_layout_after_sizes(cursor, data_type, extents)? {
+                Shape::Array(array) => Read::one(array, Notation::Xla),
+                other => Read::Shape(other),
+            };
+            const AFTER: &str = "`{` and an XLA layout, `:` and strides or an axis order, or nothing more";
+            return Ok((read, if next == Some(b'{') { NOTHING } else { AFTER }));
+        }
+    };
+    Ok((read, NOTHING))
+}
+
+/// Reads an axis order, a tag of oneDNN or a layout of TVM.
+fn tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Read, Error> {
+    let start = cursor.position();
+    let word = cursor.word();
+    ask_the_driver(word)?;
+    let order = word.parse::<AxisOrder>();
+    let has_blocks = word.contains(|c: char| c.is_ascii_digit());
+    let head = type_and_sizes(data_type, sizes);
+    if let Some(tag) = onednn::tag_of_tvm(word) {
+        let shape = onednn::read_tag(&mut Cursor::new(&tag), data_type, sizes);
+        let expected = "a layout of TVM with a letter for each size, such as NCHW4c";
+        return Ok(Read::one(shape.map_err(|_| cursor.error_at(start, expected))?, Notation::Tvm));
+    }
+    cursor.move_to(start);
+    let (layout, notation, spelling) = match order {
+        Ok(order) if !has_blocks => {
+            let desc = read_strides_or_order(cursor, data_type, sizes)?;
+            (AnyLayout::from(desc), Notation::AxisOrder, order.to_string())
+        }
+        order => {
+            let shape = onednn::read_tag(cursor, data_type, sizes).map_err(|error| match order {
+                Err(reason) if !has_blocks => {
+                    let orders = format!("an axis order such as NHWC ({reason})");
+                    cursor.error_at(start, &format!("strides in brackets, {orders} or a oneDNN tag such as nChw16c"))
+                }
+                _ => error,
+            })?;
+            (shape.into(), Notation::OneDnn, word.to_owned())
+        }
+    };
+    Ok(Read::One { layout, notation, text: Some(format!("{head}:{spelling}")), reversed: Vec::new() })
+}
+
+/// Returns the type with this name in any of the libraries: PyTorch's truth values are `b8`, MLIR's `i1`.
+pub(super) fn element_type(name: &str) -> Option<DataType> {
+    match name {
+        "b8" | "i1" => Some(DataType::Pred),
+        "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64" => name.replacen('i', "", 1).parse().ok(),
+        _ => name.parse().or_else(|_| name.to_ascii_lowercase().parse()).ok(),
+    }
 }
 
 /// The devices of PyTorch (`c10/core/DeviceType.h`).
@@ -158,39 +268,27 @@ fn skip_device(cursor: &mut Cursor<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses `f16 [ 11008, 4096, 1, 1 ]`, as llama.cpp prints sizes with the innermost size first. `f32 [2,3]`
-/// is XLA's.
-fn refuse_sizes_of_ggml(text: &str) -> Result<(), Error> {
-    let mut cursor = Cursor::new(text);
-    let type_name = cursor.word();
+/// Refuses `f16 [ 11008, 4096, 1, 1 ]`, as llama.cpp prints sizes with the innermost size first. The cursor is
+/// behind the type. `f32 [2,3]` is XLA's.
+fn refuse_sizes_of_ggml(cursor: &mut Cursor<'_>, type_name: &str) -> Result<(), Error> {
     let (start, is_apart) = (cursor.position(), cursor.rest().starts_with("[ "));
-    if type_name.is_empty() || !is_apart || !cursor.eat("[") {
+    let has_blank = cursor.text().get(..start).is_some_and(|before| before.ends_with(' '));
+    if !is_apart || !has_blank {
         return Ok(());
     }
-    let Ok(mut sizes) = cursor.list("]", |cursor| cursor.number("a size")) else { return Ok(()) };
-    if cursor.end("").is_err() || sizes.len() < 2 {
-        return Ok(());
+    cursor.eat("[");
+    let sizes = cursor.list("]", |cursor| cursor.number("a size"));
+    if let Some(mut sizes) = sizes.ok().filter(|sizes| sizes.len() > 1 && cursor.peek().is_none()) {
+        let last = list(&sizes);
+        sizes.reverse();
+        let expected = format!(
+            "{type_name}{} if the innermost size is first, as llama.cpp prints sizes, or {type_name}{last} if it is last",
+            list(&sizes)
+        );
+        return Err(cursor.error_at(start, &expected));
     }
-    let as_written = type_and_name(type_name, &sizes);
-    sizes.reverse();
-    let expected = format!(
-        "{} if the innermost size is first, as llama.cpp prints sizes, or {as_written} if it is last",
-        type_and_name(type_name, &sizes)
-    );
-    Err(cursor.error_at(start, &expected))
-}
-
-fn type_and_name(type_name: &str, sizes: &[u64]) -> String {
-    format!("{type_name}{}", crate::numbers::list(sizes))
-}
-
-fn own(text: &str) -> Result<(Notated, Vec<usize>), Error> {
-    let layout = match text.parse()? {
-        AnyLayout::Strided(desc) => desc.into(),
-        AnyLayout::Tiled(shape) => shape.into(),
-        AnyLayout::Mapped(_) => unreachable!("an index map has no text of its own"),
-    };
-    Ok((layout, Vec::new()))
+    cursor.move_to(start);
+    Ok(())
 }
 
 /// Whether a text has a layout but no type, which must be written in front of it: `(8,2):(1,8)`,
@@ -208,13 +306,29 @@ pub fn lacks_type(text: &str) -> bool {
     let text = text.trim_start();
     let is_cute =
         text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let form = fields::form(text.get(fields_start(text)..).unwrap_or(text));
-    let is_form = form.is_some_and(|form| form.notation != Notation::Directml) && !text.contains("dtype");
+    let start = text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()));
+    let is_form = text.get(start..).and_then(forms::form).is_some() && !text.contains("dtype");
     is_form || is_cute && text.contains(':') || text.starts_with("Layout(")
 }
 
-fn fields_start(text: &str) -> usize {
-    text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()))
+/// The beginnings of texts that no strides or tiles describe, and the reason.
+const NO_LAYOUT: [(&str, &str); 6] = [
+    ("S<", SWIZZLE),
+    ("Sw<", SWIZZLE),
+    ("Swizzle<", SWIZZLE),
+    ("#blocked", TRITON),
+    ("#ttg.blocked", TRITON),
+    ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
+];
+const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
+const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
+
+pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
+    let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
+        return Ok(());
+    };
+    let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
+    Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
 }
 
 /// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.

@@ -2,28 +2,21 @@
 //! readers have in common.
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::checked::{self, BYTES, Dims, Exact, at};
-use tensor_layout::element::{DataType, Naming};
+use tensor_layout::checked::{Exact, at};
+use tensor_layout::element::DataType;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::counted;
-use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, LayoutClass, TensorFlags, ToIndexMap};
+use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, LayoutClass};
 
 use crate::spell::tiles::insert_missing;
 
-use super::{Notation, type_and_sizes};
-use crate::numbers::{list, python};
-
-/// The most dimensions of a tensor of DirectML (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
-/// Tensors with more dimensions are neither written nor read.
-pub(super) const DIRECTML_DIMENSIONS: usize = 8;
-
-/// The types of a byte that NumPy's package `ml_dtypes` has and PyTorch has not.
-const NOT_IN_TORCH: [DataType; 3] = [DataType::F8E3M4, DataType::F8E4M3, DataType::F8E4M3B11FNUZ];
+use super::{Notation, directml, forms, memref, type_and_sizes};
+use crate::numbers::list;
 
 pub(super) struct Strided {
     /// The type of an element. It is not that of `desc` where XLA stores an element in another width than
     /// its own, which no descriptor says: `desc` is of bytes there.
-    data_type: DataType,
+    pub(super) data_type: DataType,
     /// The layout, with canonical strides.
     pub(super) desc: BufferTensorDesc,
 }
@@ -48,96 +41,19 @@ impl Strided {
     /// Returns the text in a notation that is sizes and strides, or an order of the axes.
     pub(super) fn text(&self, notation: Notation) -> Result<String, Error> {
         let Strided { data_type, desc } = self;
-        let (sizes, strides, base) = (desc.sizes(), desc.strides(), desc.base_offset());
-        let refuse = |reason: String| Err(Error::not_expressible(notation.noun(), reason));
-        let name_in = |naming: Naming, by: &'static str| {
-            let name = data_type.name_in(naming).filter(|_| by != "PyTorch" || !NOT_IN_TORCH.contains(data_type));
-            name.ok_or_else(|| Error::unsupported_data_type(data_type.name_in(Naming::Xla).unwrap_or_default(), by))
-        };
-        let in_bytes = |elements: u64| checked::mul(elements, u64::from(data_type.bits().div_ceil(8)), BYTES);
-        let all_in_bytes = |strides: &[u64]| strides.iter().copied().map(in_bytes).collect::<Result<Vec<_>, _>>();
-        let writes_parts_of_bytes = matches!(
-            notation,
-            Notation::Strides | Notation::AxisOrder | Notation::CuTe | Notation::Directml | Notation::Numpy
-        );
-        if data_type.bits() < 8 && !writes_parts_of_bytes {
-            return refuse("elements of less than a byte have no strides there".into());
+        match notation {
+            Notation::Directml => directml::write(self),
+            Notation::Mlir => memref::write(self),
+            Notation::AxisOrder => {
+                let order = axis_order(desc).map_err(|reason| Error::not_expressible(notation.noun(), reason))?;
+                Ok(format!("{}:{order}", type_and_sizes(*data_type, desc.sizes())))
+            }
+            Notation::Strides => {
+                let base = if desc.is_part() { format!("+{}", desc.base_offset()) } else { String::new() };
+                Ok(format!("{}:{}{base}", type_and_sizes(*data_type, desc.sizes()), list(desc.strides())))
+            }
+            _ => forms::write(notation, self),
         }
-        Ok(match notation {
-            Notation::Numpy => {
-                let (name, strides) = (name_in(Naming::Numpy, "NumPy")?, python(&all_in_bytes(strides)?));
-                let offset = if desc.is_part() { format!(", offset={}", in_bytes(base)?) } else { String::new() };
-                format!("ndarray(shape={}, dtype={name}, strides={strides}{offset})", python(sizes))
-            }
-            Notation::Directml => return self.directml(name_in(Naming::Directml, "DirectML")?),
-            Notation::Torch => {
-                let (name, strides) = (name_in(Naming::Numpy, "PyTorch")?, python(strides));
-                match base {
-                    0 => format!("torch.empty_strided({}, {strides}, dtype=torch.{name})", python(sizes)),
-                    _ => format!("{data_type} torch.Size({sizes:?}) stride={strides} storage_offset={base}"),
-                }
-            }
-            Notation::Ndarray => format!("{data_type} shape={sizes:?}, strides={strides:?}"),
-            Notation::Candle => {
-                format!("{data_type} Layout {{ shape: {sizes:?}, stride: {strides:?}, start_offset: {base} }}")
-            }
-            Notation::Ggml if !(1..=4).contains(&sizes.len()) => return refuse("ggml has 1 to 4 axes".into()),
-            Notation::Ggml => {
-                let (mut sizes, mut bytes) = (sizes.to_vec(), all_in_bytes(strides)?);
-                sizes.reverse();
-                bytes.reverse();
-                format!("{data_type} ne={sizes:?} nb={bytes:?}")
-            }
-            Notation::Mlir => {
-                let sizes_text: String = sizes.iter().map(|size| format!("{size}x")).collect();
-                let packed = BufferTensorDesc::packed(*data_type, sizes)?.with_canonical_strides();
-                let layout = match (packed.strides() == strides, base) {
-                    (true, 0) => String::new(),
-                    (_, 0) => format!(", strided<{strides:?}>"),
-                    _ => format!(", strided<{strides:?}, offset: {base}>"),
-                };
-                format!("memref<{sizes_text}{}{layout}>", mlir_name(*data_type))
-            }
-            Notation::AxisOrder => match axis_order(desc) {
-                Ok(order) => format!("{}:{order}", type_and_sizes(*data_type, sizes)),
-                Err(reason) => return refuse(reason),
-            },
-            _ => {
-                let base = if desc.is_part() { format!("+{base}") } else { String::new() };
-                format!("{}:{}{base}", type_and_sizes(*data_type, sizes), list(strides))
-            }
-        })
-    }
-
-    /// Writes DirectML's JSON. A stride of an axis of size 1 is unused, and 1 if it is too large.
-    fn directml(&self, name: &str) -> Result<String, Error> {
-        let refuse = |reason: String| Err(Error::not_expressible(Notation::Directml.noun(), reason));
-        let (sizes, rank, most) = (self.desc.sizes(), self.desc.rank(), u64::from(u32::MAX));
-        if rank == 0 || rank > DIRECTML_DIMENSIONS {
-            return refuse(format!("it has {rank} dimensions, and DirectML's tensors have 1 to {DIRECTML_DIMENSIONS}"));
-        }
-        if let Some(axis) = sizes.iter().position(|&size| size == 0) {
-            return refuse(format!("axis {axis} has size 0, and DirectML has no empty tensors"));
-        }
-        let strides = sizes.iter().zip(self.desc.strides());
-        let strides: Dims = strides.map(|(&size, &own)| if size == 1 && own > most { 1 } else { own }).collect();
-        for (what, numbers) in [("size", sizes), ("stride", &strides)] {
-            if let Some((axis, number)) = numbers.iter().enumerate().find(|&(_, &number)| number > most) {
-                return refuse(format!("axis {axis} has {what} {number}, and DirectML's numbers have 32 bits"));
-            }
-        }
-        let owned = self.desc.flags() == TensorFlags::OwnedByDirectml;
-        let flags = if owned { ",\"Flags\":\"OWNED_BY_DML\"" } else { "" };
-        let alignment = match self.desc.base_offset_alignment() {
-            0 => String::new(),
-            alignment => format!(",\"GuaranteedBaseOffsetAlignment\":{alignment}"),
-        };
-        Ok(format!(
-            "{{\"DataType\":\"{name}\"{flags},\"Sizes\":{},\"Strides\":{},\"TotalTensorSizeInBytes\":{}{alignment}}}",
-            list(sizes),
-            list(&strides),
-            checked::round_up(self.desc.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?
-        ))
     }
 }
 
@@ -169,19 +85,6 @@ pub(super) fn signed(
         Error::not_expressible("index map", format!("an element would be stored {bytes} before its buffer"))
     })?;
     Ok((desc.with_base_offset(base)?, reversed))
-}
-
-pub(super) fn mlir_name(data_type: DataType) -> String {
-    let name = data_type.to_string();
-    match (name.split_at(1), data_type) {
-        (_, DataType::Pred) => "i1".into(),
-        (_, DataType::C64) => "complex<f32>".into(),
-        (_, DataType::C128) => "complex<f64>".into(),
-        (("s", bits), _) => format!("i{bits}"),
-        (("u", bits), _) => format!("ui{bits}"),
-        (("f", rest), _) => format!("f{}", rest.to_ascii_uppercase()),
-        _ => name,
-    }
 }
 
 /// Returns the order of axes that are packed one after the other, or the reason why they are not packed. The

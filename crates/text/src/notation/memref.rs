@@ -1,22 +1,20 @@
-//! MLIR's `memref` and JAX's `Layout`, as these libraries print them.
-//!
-//! MLIR counts strides in elements (the built-in dialect's `memref` and `strided`), and JAX has XLA's tiles
-//! (`jax.experimental.layout.Layout`), with the type and the sizes in front.
+//! MLIR's `memref`, as mlir-opt and the compiler of TPUs print it. Strides count elements (the built-in
+//! dialect's `memref` and `strided`).
 
-use tensor_layout::Error;
 use tensor_layout::checked::Exact;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::tiled::{ArrayShape, Layout, Tile, TileSize};
+use tensor_layout::{BufferTensorDesc, Error};
 
-use super::fields;
-use super::strided::{self, Signed};
-use super::{Notation, type_and_sizes};
-use crate::numbers::{joined, signed, tuple};
+use super::read::{element_type, refuse_without_layout};
+use super::strided::{self, Signed, Strided};
+use super::{Notation, forms};
+use crate::numbers::{joined, signed};
 
 /// Reads the rest of `memref<4x6xf32, strided<[10, 1], offset: 3>, 1>`: a layout and a memory space, which is
 /// skipped, may follow the type.
-pub(super) fn memref(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
     const STATIC: &str = "a number (`?` is known when the program runs)";
     let mut sizes = Vec::new();
     while cursor.peek().is_some_and(|byte| byte.is_ascii_digit() || byte == b'?') {
@@ -98,7 +96,7 @@ fn memory_space(cursor: &mut Cursor<'_>) -> Result<(), Error> {
     }
     if MEMORY_SPACES.iter().any(|space| cursor.eat(space)) {
         while cursor.peek() != Some(b'>') {
-            fields::skip_value(cursor);
+            forms::skip_value(cursor);
             if !cursor.eat(",") {
                 break;
             }
@@ -159,8 +157,29 @@ fn tiles(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<
     ArrayShape::new(data_type, sizes, Layout::row_major(sizes.len()).with_tiles(&tiles))
 }
 
+/// Writes sizes and strides.
+pub(super) fn write(strided: &Strided) -> Result<String, Error> {
+    let (data_type, desc) = (strided.data_type, &strided.desc);
+    if data_type.bits() < 8 {
+        let reason = "elements of less than a byte have no strides there";
+        return Err(Error::not_expressible(Notation::Mlir.noun(), reason));
+    }
+    let (sizes, strides, base) = (desc.sizes(), desc.strides(), desc.base_offset());
+    let packed = BufferTensorDesc::packed(data_type, sizes)?.with_canonical_strides();
+    let layout = match (packed.strides() == strides, base) {
+        (true, 0) => String::new(),
+        (_, 0) => format!(", strided<{strides:?}>"),
+        _ => format!(", strided<{strides:?}, offset: {base}>"),
+    };
+    Ok(format!("memref<{}{}{layout}>", dimensions(sizes), mlir_name(data_type)))
+}
+
+fn dimensions(sizes: &[u64]) -> String {
+    sizes.iter().map(|size| format!("{size}x")).collect()
+}
+
 /// Writes a row-major array with tiles as MLIR's `memref` in the compiler of TPUs.
-pub(super) fn tiled_text(shape: &ArrayShape) -> Result<String, Error> {
+pub(super) fn write_tiles(shape: &ArrayShape) -> Result<String, Error> {
     let layout = shape.layout();
     if *layout != Layout::row_major(shape.rank()).with_tiles(layout.tiles()) || shape.data_type().bits() < 8 {
         let reason = "its memrefs have strides, or tiles of arrays in row-major order";
@@ -186,75 +205,20 @@ pub(super) fn tiled_text(shape: &ArrayShape) -> Result<String, Error> {
     }
     strides.reverse();
     let tiles: String = layout.tiles().iter().map(ToString::to_string).collect();
-    let name = strided::mlir_name(shape.data_type());
-    let dimensions: String = shape.sizes().iter().map(|size| format!("{size}x")).collect();
+    let name = mlir_name(shape.data_type());
+    let dimensions = dimensions(shape.sizes());
     Ok(format!("memref<{dimensions}{name}, #tpu.tiled<{tiles},[{}]>>", joined(&strides)))
 }
 
-/// Reads the rest of `Layout(major_to_minor=(1, 0), tiling=((8, 128), (2, 1)),
-/// sub_byte_element_size_in_bits=0)`, as the text that XLA has for the same layout.
-pub(super) fn jax(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
-    cursor.expect("major_to_minor=", "`major_to_minor=`")?;
-    let mut order = tuple(cursor, |cursor| cursor.number("a dimension"))?;
-    order.reverse();
-    let (mut tiles, mut bits) = (Vec::new(), 0);
-    if cursor.eat(",") && cursor.eat("tiling=") && !cursor.eat("None") {
-        tiles = tuple(cursor, |cursor| tuple(cursor, |cursor| cursor.number("the size of a tile")))?;
+fn mlir_name(data_type: DataType) -> String {
+    let name = data_type.to_string();
+    match (name.split_at(1), data_type) {
+        (_, DataType::Pred) => "i1".into(),
+        (_, DataType::C64) => "complex<f32>".into(),
+        (_, DataType::C128) => "complex<f64>".into(),
+        (("s", bits), _) => format!("i{bits}"),
+        (("u", bits), _) => format!("ui{bits}"),
+        (("f", rest), _) => format!("f{}", rest.to_ascii_uppercase()),
+        _ => name,
     }
-    if cursor.eat(",") && cursor.eat("sub_byte_element_size_in_bits=") {
-        bits = cursor.number("a number of bits")?;
-    }
-    cursor.expect(")", "tiling=, sub_byte_element_size_in_bits= or `)`")?;
-    let tiles: String = tiles.iter().map(|tile| format!("({})", joined(tile))).collect();
-    let tiles = if tiles.is_empty() { tiles } else { format!("T{tiles}") };
-    let bits = if bits == 0 { String::new() } else { format!("E({bits})") };
-    let colon = if tiles.is_empty() && bits.is_empty() { "" } else { ":" };
-    format!("{}{{{}{colon}{tiles}{bits}}}", type_and_sizes(data_type, sizes), joined(&order)).parse()
-}
-
-pub(super) fn jax_text(shape: &ArrayShape) -> Result<String, Error> {
-    let (layout, sizes) = (shape.layout(), type_and_sizes(shape.data_type(), shape.sizes()));
-    let numbers =
-        |numbers: Vec<String>| format!("({}{})", numbers.join(", "), if numbers.len() == 1 { "," } else { "" });
-    let bits = layout.element_bits.filter(|&bits| bits != shape.data_type().bits().next_multiple_of(8)).unwrap_or(0);
-    let mut plain = Layout::new(layout.minor_to_major())?.with_tiles(layout.tiles());
-    plain.element_bits = layout.element_bits;
-    let tiles: Vec<String> = layout.tiles().iter().map(ToString::to_string).collect();
-    if *layout != plain || tiles.iter().any(|tile| tile.contains('*')) {
-        let reason = "JAX has the order of the dimensions, tiles without `*` and the bits of an element alone";
-        return Err(Error::not_expressible(Notation::Jax.noun(), reason));
-    }
-    let tile = |tile: &String| numbers(tile.trim_matches(['(', ')']).split(',').map(str::to_owned).collect());
-    let tiles = numbers(tiles.iter().map(tile).collect());
-    let order = numbers(layout.minor_to_major().iter().rev().map(usize::to_string).collect());
-    Ok(format!("{sizes} Layout(major_to_minor={order}, tiling={tiles}, sub_byte_element_size_in_bits={bits})"))
-}
-
-/// Returns the type with this name in any of the libraries: PyTorch's truth values are `b8`, MLIR's `i1`.
-pub(super) fn element_type(name: &str) -> Option<DataType> {
-    match name {
-        "b8" | "i1" => Some(DataType::Pred),
-        "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64" => name.replacen('i', "", 1).parse().ok(),
-        _ => name.parse().or_else(|_| name.to_ascii_lowercase().parse()).ok(),
-    }
-}
-
-/// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 6] = [
-    ("S<", SWIZZLE),
-    ("Sw<", SWIZZLE),
-    ("Swizzle<", SWIZZLE),
-    ("#blocked", TRITON),
-    ("#ttg.blocked", TRITON),
-    ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
-];
-const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
-const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
-
-pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
-    let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
-        return Ok(());
-    };
-    let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
-    Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
 }

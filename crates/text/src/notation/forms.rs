@@ -1,0 +1,338 @@
+//! Forms: the notations that are a list of fields under fixed words, as NumPy, PyTorch, candle, ndarray and
+//! ggml print them. Each notation has rows in [`FORMS`], which both the reader and the writer follow.
+//!
+//! | notation | strides count | offset | sources |
+//! |---|---|---|---|
+//! | NumPy | bytes | `offset` | the arguments of `numpy.ndarray`; each element takes whole bytes, as in `ml_dtypes` |
+//! | PyTorch | elements | `storage_offset` | what `torch.fx` graphs and `Tensor.size()` print |
+//! | candle | elements | `start_offset` | `Debug` of `Layout` |
+//! | ndarray | elements | - | `Debug` of `ArrayBase` |
+//! | ggml | bytes, the innermost axis first | - | the fields `ne` and `nb` of `ggml_tensor` |
+//!
+//! Where a library prints more than the layout (a device, ndarray's order flags), the row lists that key, and
+//! it is skipped. Every other key is an error. A text without a type has the type in front: `f32 shape=[2,
+//! 3], strides=[3, 1]`.
+
+use tensor_layout::checked::{self, BYTES, Exact};
+use tensor_layout::cursor::Cursor;
+use tensor_layout::element::{BlockType, DataType};
+use tensor_layout::map::Mode;
+use tensor_layout::strided::BlockTensorDesc;
+use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap};
+
+use super::strided::{self, Signed, Strided};
+use super::{Notation, numpy};
+use crate::numbers::{python, signed, tuple};
+
+/// One row: how a text that names the fields of a layout is read and written.
+pub(super) struct Form {
+    pub(super) notation: Notation,
+    /// The form that is written, or nothing if the notation is written by another row.
+    text: &'static str,
+    /// How the text begins. A beginning with `=` is the first key.
+    begins: &'static [&'static str],
+    /// What has no key, in order.
+    front: &'static [Front],
+    /// What is between a key and its value.
+    assign: &'static str,
+    keys: &'static [(&'static str, Field)],
+    /// The keys that change no place. They and their values are skipped, and every other key is an error.
+    skips: &'static [&'static str],
+    /// The token after the last key, or nothing.
+    close: &'static str,
+}
+
+enum Front {
+    /// A field without a key, and a comma. A list may be left out.
+    Of(Field),
+    Token(&'static str),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Field {
+    Type,
+    Sizes,
+    Strides,
+    /// The place of index 0 of all axes.
+    Offset,
+}
+
+use Field::{Offset, Sizes, Strides, Type};
+use Front::{Of, Token};
+
+const NUMPY: Form = Form {
+    notation: Notation::Numpy,
+    text: "ndarray(shape={(sizes)}, dtype={dtype}, strides={(strides)}{, offset=})",
+    begins: &["ndarray(", "np.ndarray(", "numpy.ndarray("],
+    front: &[],
+    assign: "=",
+    keys: &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("offset", Offset)],
+    skips: &[],
+    close: ")",
+};
+const TORCH: Form = Form {
+    notation: Notation::Torch,
+    text: "torch.empty_strided({(sizes)}, {(strides)}, dtype=torch.{dtype})",
+    begins: &["torch.empty_strided("],
+    front: &[Of(Sizes), Of(Strides)],
+    keys: &[("size", Sizes), ("stride", Strides), ("dtype", Type)],
+    skips: &["device", "requires_grad", "pin_memory"],
+    ..NUMPY
+};
+const TORCH_SIZE: Form = Form {
+    text: "{type} torch.Size({[sizes]}) stride={(strides)} storage_offset={offset}",
+    begins: &["torch.Size("],
+    front: &[Of(Sizes), Token(")"), Of(Strides)],
+    keys: &[("stride", Strides), ("storage_offset", Offset), ("dtype", Type)],
+    close: "",
+    ..TORCH
+};
+
+const FORMS: [Form; 8] = [
+    NUMPY,
+    Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
+    TORCH,
+    TORCH_SIZE,
+    Form { text: "", begins: &["(torch.Size("], close: ")", ..TORCH_SIZE },
+    Form {
+        notation: Notation::Candle,
+        text: "{type} Layout { shape: {[sizes]}, stride: {[strides]}, start_offset: {offset} }",
+        begins: &["Layout {"],
+        assign: ":",
+        keys: &[("shape", Sizes), ("stride", Strides), ("start_offset", Offset)],
+        close: "}",
+        ..NUMPY
+    },
+    Form {
+        notation: Notation::Ndarray,
+        text: "{type} shape={[sizes]}, strides={[strides]}",
+        begins: &["shape="],
+        keys: &[("shape", Sizes), ("strides", Strides)],
+        skips: &["layout", "const ndim", "dynamic ndim"],
+        close: "",
+        ..NUMPY
+    },
+    Form {
+        notation: Notation::Ggml,
+        text: "{type} ne={[sizes]} nb={[strides]}",
+        begins: &["ne="],
+        keys: &[("ne", Sizes), ("nb", Strides)],
+        close: "",
+        ..NUMPY
+    },
+];
+
+pub(super) fn form(text: &str) -> Option<&'static Form> {
+    FORMS.iter().find(|form| form.begins.iter().any(|beginning| text.starts_with(beginning)))
+}
+
+/// Writes a layout by the first row of the notation that can say it.
+pub(super) fn write(notation: Notation, strided: &Strided) -> Result<String, Error> {
+    let is_at_start = strided.desc.base_offset() == 0;
+    let mut rows = FORMS.iter().filter(|form| form.notation == notation && !form.text.is_empty());
+    let form = rows.find(|form| is_at_start || form.text.contains("offset"));
+    form.map_or_else(|| Err(Error::not_expressible(notation.noun(), "it has no offset")), |form| form.write(strided))
+}
+
+/// The fields that have been read so far. Numbers that are checked later have their column.
+#[derive(Default)]
+struct Fields {
+    data_type: Option<DataType>,
+    sizes: Option<Vec<u64>>,
+    strides: Option<(usize, Vec<(usize, i128)>)>,
+    offset: Option<(usize, i128)>,
+}
+
+impl Fields {
+    /// Reads the value of a field at the cursor, and returns whether the field was given before.
+    fn read(&mut self, field: Field, cursor: &mut Cursor<'_>) -> Result<bool, Error> {
+        let at = cursor.position();
+        Ok(match field {
+            Type => self.data_type.replace(numpy::read_dtype(cursor)?).is_some(),
+            Sizes => self.sizes.replace(tuple(cursor, |cursor| cursor.number("a size"))?).is_some(),
+            Strides => {
+                let strides = tuple(cursor, |cursor| Ok((cursor.position(), signed(cursor)?)))?;
+                self.strides.replace((at, strides)).is_some()
+            }
+            Offset => self.offset.replace((at, signed(cursor)?)).is_some(),
+        })
+    }
+}
+
+impl Form {
+    /// Whether strides and offsets count bytes. Elements below a byte then take a byte each.
+    fn is_in_bytes(&self) -> bool {
+        matches!(self.notation, Notation::Numpy | Notation::Ggml)
+    }
+
+    /// Reads the fields at the cursor, which is at the beginning of the form.
+    pub(super) fn read(&self, cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Signed, Error> {
+        let start = cursor.position();
+        let mut found = Fields { data_type, ..Fields::default() };
+        self.begins.iter().find(|beginning| !beginning.contains('=') && cursor.eat(beginning));
+        for part in self.front {
+            match part {
+                Token(token) => cursor.expect(token, &format!("`{token}`"))?,
+                Of(Sizes | Strides) if !matches!(cursor.peek(), Some(b'(' | b'[')) => {}
+                Of(field) => drop(found.read(*field, cursor)?),
+            }
+            cursor.eat(",");
+        }
+        self.keys(cursor, &mut found)?;
+        self.layout(cursor, start, found)
+    }
+
+    /// Reads fields such as `shape=[2, 3], strides=[3, 1]`, in any order, and the closing token.
+    fn keys(&self, cursor: &mut Cursor<'_>, found: &mut Fields) -> Result<(), Error> {
+        let (assign, close) = (self.assign, self.close);
+        while if close.is_empty() { cursor.peek().is_some() } else { !cursor.eat(close) } {
+            let (at, rest) = (cursor.position(), cursor.rest());
+            let skipped = self
+                .skips
+                .iter()
+                .find(|key| rest.strip_prefix(**key).is_some_and(|rest| rest.trim_start().starts_with(assign)));
+            if let Some(key) = skipped {
+                cursor.move_to(at.plus(key.len()));
+            }
+            let key = skipped.map_or_else(|| cursor.word(), |key| key);
+            if !key.is_empty() {
+                cursor.expect(assign, &format!("`{assign}`"))?;
+            }
+            match (self.keys.iter().find(|(name, _)| *name == key), skipped) {
+                (Some((_, field)), _) if found.read(*field, cursor)? => {
+                    return Err(cursor.error_at(at, "a key that was not given before"));
+                }
+                (Some(_), _) => {}
+                (None, Some(_)) => skip_value(cursor),
+                (None, None) => {
+                    let names: Vec<String> = self.keys.iter().map(|(name, _)| format!("{name}{assign}")).collect();
+                    let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
+                    return Err(cursor.error_at(at, &format!("{} or {last}", others.join(", "))));
+                }
+            }
+            if !cursor.eat(",") && !close.is_empty() {
+                return cursor.expect(close, &format!("`,` or `{close}`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the layout of the fields, from the lowest address on, and leaves the cursor where it is.
+    fn layout(&self, cursor: &mut Cursor<'_>, start: usize, found: Fields) -> Result<Signed, Error> {
+        let end = cursor.position();
+        let Some(mut sizes) = found.sizes else {
+            let key = self.keys.iter().find(|(_, field)| *field == Sizes).map_or("sizes", |(key, _)| key);
+            return Err(cursor.error_at(start, &format!("a layout with {key}{}", self.assign)));
+        };
+        let Some(data_type) = found.data_type else {
+            return Err(cursor.error_at(start, "a type in front, as in `f32 shape=[2]`, or dtype="));
+        };
+        let bits = data_type.bits().next_multiple_of(8);
+        let unit = if self.is_in_bytes() { i128::from(bits.div_euclid(8)) } else { 1 };
+        let mut elements = |at: usize, number: i128, size: u64| match number.checked_rem(unit) {
+            Some(0) => Ok(number.divided_by(unit)),
+            // The strides of axes of size 1 and of empty tensors are unused, so any number is accepted.
+            _ if size <= 1 => Ok(0),
+            _ => Err(cursor.error_at(at, &format!("multiples of {unit} bytes, the size of an element"))),
+        };
+        let is_empty = sizes.contains(&0);
+        let offset = found.offset.map(|(at, offset)| elements(at, offset, u64::MAX)).transpose()?;
+        let mut strides: Option<Vec<i128>> = match found.strides {
+            Some((at, strides)) if strides.len() != sizes.len() => {
+                return Err(cursor.error_at(at, &format!("{} strides, one for each size", sizes.len())));
+            }
+            Some((_, strides)) => {
+                let pairs = sizes.iter().zip(strides);
+                let all = pairs.map(|(&size, (at, stride))| elements(at, stride, if is_empty { 0 } else { size }));
+                Some(all.collect::<Result<_, _>>()?)
+            }
+            None => None,
+        };
+        if self.notation == Notation::Ggml {
+            sizes.reverse();
+            strides.iter_mut().for_each(|strides| strides.reverse());
+        }
+        cursor.move_to(end);
+        self.check(data_type, sizes.len())?;
+        let is_widened = self.is_in_bytes() && bits != data_type.bits();
+        let stored = if is_widened { DataType::U8 } else { data_type };
+        let offset = offset.filter(|&offset| offset != 0 || self.notation == Notation::Numpy);
+        let (desc, reversed) = strided::signed(stored, &sizes, strides.as_deref(), offset)?;
+        Ok((if is_widened { in_whole_bytes(data_type, &desc)? } else { desc.into() }, reversed))
+    }
+
+    /// Refuses a type or a rank that the library does not have.
+    fn check(&self, data_type: DataType, rank: usize) -> Result<(), Error> {
+        let refuse = |reason: &'static str| Err(Error::not_expressible(self.notation.noun(), reason));
+        match self.notation {
+            Notation::Ggml if !(1..=4).contains(&rank) => refuse("ggml has 1 to 4 axes"),
+            Notation::Numpy => Ok(()),
+            _ if data_type.bits() < 8 => refuse("elements of less than a byte have no strides there"),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&self, strided: &Strided) -> Result<String, Error> {
+        let Strided { data_type, desc } = strided;
+        self.check(*data_type, desc.rank())?;
+        let unit = if self.is_in_bytes() { u64::from(data_type.bits().div_ceil(8)) } else { 1 };
+        let in_units = |elements: &u64| checked::mul(*elements, unit, BYTES);
+        let (mut sizes, base) = (desc.sizes().to_vec(), in_units(&desc.base_offset())?);
+        let mut strides = desc.strides().iter().map(in_units).collect::<Result<Vec<_>, _>>()?;
+        if self.notation == Notation::Ggml {
+            sizes.reverse();
+            strides.reverse();
+        }
+        let mut text = self.text.to_owned();
+        if text.contains("{dtype}") {
+            text = text.replace("{dtype}", numpy::name(*data_type, self.notation)?);
+        }
+        let offset = if desc.is_part() { format!(", offset={base}") } else { String::new() };
+        let values = [
+            ("{type}", data_type.to_string()),
+            ("{(sizes)}", python(&sizes)),
+            ("{[sizes]}", format!("{sizes:?}")),
+            ("{(strides)}", python(&strides)),
+            ("{[strides]}", format!("{strides:?}")),
+            ("{offset}", base.to_string()),
+            ("{, offset=}", offset),
+        ];
+        Ok(values.iter().fold(text, |text, (name, value)| text.replace(name, value)))
+    }
+}
+
+/// Skips a value up to the comma or the bracket that ends it: `device(type='cuda', index=0)`, `Cc (0x5)`.
+pub(super) fn skip_value(cursor: &mut Cursor<'_>) {
+    let (mut depth, mut quote, start, rest) = (0_i64, None, cursor.position(), cursor.rest());
+    let is_end = |c: char| {
+        let is_end = depth == 0 && quote.is_none() && matches!(c, ',' | ')' | ']' | '}' | '>');
+        match c {
+            '\'' | '"' if quote.is_none_or(|open| open == c) => quote = if quote.is_none() { Some(c) } else { None },
+            '(' | '[' | '{' | '<' => depth = depth.plus(1),
+            ')' | ']' | '}' | '>' => depth = depth.minus(1),
+            _ => {}
+        }
+        is_end
+    };
+    cursor.move_to(start.plus(rest.find(is_end).unwrap_or(rest.len())));
+}
+
+/// Returns the layout of a type below a byte whose elements take the bytes of a descriptor. A descriptor
+/// cannot store such an element in a whole byte, so the layout is an index map.
+fn in_whole_bytes(data_type: DataType, bytes: &BufferTensorDesc) -> Result<AnyLayout, Error> {
+    let digits = bytes.sizes().iter().zip(bytes.strides()).map(|(&size, &stride)| vec![Mode::new(size, stride)]);
+    let map = IndexMap::from_digits(data_type, bytes.data_type().bits(), &digits.collect::<Vec<_>>())?;
+    let map = map.with_base(bytes.base_offset())?;
+    Ok(AnyLayout::Mapped(map.in_buffer_of(bytes.span_elements(), bytes.is_part())?))
+}
+
+/// Reads the rest of ggml's print of a tensor of blocks: `ne=[64, 3] nb=[18, 36]` of `q4_0`.
+pub(super) fn ggml_blocks(cursor: &mut Cursor<'_>, block_type: BlockType) -> Result<BlockTensorDesc, Error> {
+    let mut sizes = tuple(cursor, |cursor| cursor.number("a size"))?;
+    cursor.eat(",");
+    cursor.expect("nb=", "`nb=`")?;
+    let mut strides = tuple(cursor, |cursor| cursor.number("a stride in bytes"))?;
+    sizes.reverse();
+    strides.reverse();
+    BlockTensorDesc::new(block_type, &sizes, Some(&strides))
+}
