@@ -163,12 +163,12 @@ impl Error {
         usize::try_from(column).ok()
     }
 
-    /// Returns the text of a parse error, with a caret under the byte where reading stopped. Returns `None`
-    /// for other errors.
+    /// Returns the text of a parse error, with a caret under the byte where reading stopped. Of a text of more
+    /// than 120 characters the ones around this byte are shown. Returns `None` for other errors.
     #[must_use]
     pub fn pointer(&self) -> Option<String> {
-        let before = self.column()?.saturating_sub(1).min(self.0.what.len());
-        Some(format!("{}\n{}^", self.0.what, " ".repeat(before)))
+        let (text, before) = excerpt(&self.0.what, self.column()?.saturating_sub(1));
+        Some(format!("{text}\n{}^", " ".repeat(before)))
     }
 
     /// Returns the error that `text` cannot be read, because `expected` should be at this column and `found`
@@ -364,6 +364,26 @@ impl Error {
     }
 }
 
+/// The most characters of a text that a sentence quotes.
+const QUOTED: usize = 120;
+
+/// Returns the characters of a text around a byte, with `…` for those that are left out, and how many of them
+/// are in front of the byte.
+fn excerpt(text: &str, at: usize) -> (Cow<'_, str>, usize) {
+    let at = (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let (front, back) = text.split_at_checked(at).unwrap_or((text, ""));
+    if text.chars().nth(QUOTED).is_none() {
+        return (text.into(), front.len());
+    }
+    let half = QUOTED / 2;
+    let start = front.char_indices().rev().nth(half.saturating_sub(1)).map_or(0, |(start, _)| start);
+    let end = back.char_indices().nth(half).map_or(back.len(), |(end, _)| end);
+    let kept = [front.get(start..), back.get(..end)].map(Option::unwrap_or_default);
+    let marks = [start > 0, end < back.len()].map(|is_cut| if is_cut { "…" } else { "" });
+    let before = kept[0].chars().count().saturating_add(usize::from(start > 0));
+    (format!("{}{}{}{}", marks[0], kept[0], kept[1], marks[1]).into(), before)
+}
+
 /// Writes a number with its noun: `1 byte`, `4 bytes`. The library and the command line count by this
 /// function.
 pub fn counted(number: impl TryInto<u128>, noun: &str) -> String {
@@ -399,7 +419,10 @@ impl fmt::Display for Error {
                         rest = rest.strip_prefix(noun).unwrap_or_default();
                     }
                 }
-                (None, "what") => f.write_str(what)?,
+                (None, "what") => match self.column() {
+                    Some(column) => f.write_str(&excerpt(what, column.saturating_sub(1)).0)?,
+                    None => f.write_str(what)?,
+                },
                 (None, "expected") => f.write_str(expected)?,
                 (None, _) => f.write_str(found)?,
             }

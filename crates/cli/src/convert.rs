@@ -9,13 +9,13 @@ use tensor_layout::map::Fingerprint;
 use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_files::npy::Header;
+use tensor_layout_files::{Input, NewFile, PieceError, Pieces, replaces};
 use tensor_layout_text::layout::{Copies, copies};
 use tensor_layout_text::{Layout, Notation, ViewStep};
 
-use crate::input::{Input, is_standard, zeroed};
-use crate::new_file::{NewFile, folder_of};
+use crate::input::{check_length, is_standard, no_memory, open, zeroed};
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
-use crate::pieces::{Pieces, progress_bar};
+use crate::progress::progress_bar;
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, write_list};
 
@@ -101,7 +101,7 @@ impl Arguments {
 
     fn files(&self) -> Result<Option<(&Path, &Path)>, Stop> {
         let Some((input, target)) = self.input.as_deref().zip(self.output.as_deref()) else { return Ok(None) };
-        if self.overwrite || is_standard(target) || !is_same_file(input, target) {
+        if self.overwrite || is_standard(target) || !replaces(target, input) {
             return Ok(Some((input, target)));
         }
         let target = target.display();
@@ -274,8 +274,8 @@ fn in_parts(
     let [needed, bytes] = [copies.source_size_in_bytes(), copies.destination_size_in_bytes()];
     let files = arguments.files()?;
     if let Some((input, target)) = files {
-        let file = Input::open(input)?;
-        file.check_length(&[needed], &from.text)?;
+        let file = open(input)?;
+        check_length(&file, &[needed], &from.text)?;
         let mut converted = zeroed(bytes)?;
         copies.run(&file, &mut converted).map_err(refused(&from.text))?;
         file.check_unchanged()?;
@@ -332,14 +332,6 @@ fn unsigned(layout: &Layout) -> Result<Layout, Error> {
     if plane.reversed().is_empty() { Ok(read) } else { read.view(&ViewStep::Reverse(plane.reversed().to_vec())) }
 }
 
-fn is_same_file(input: &Path, target: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    // If the name is a link, the new file replaces the link and not the file that it points to. So the link
-    // is not followed.
-    let target = real(folder_of(target)).zip(target.file_name()).map(|(folder, name)| folder.join(name));
-    target.is_some() && target == real(input)
-}
-
 fn write_file(
     (input, from): (&Path, &Side),
     (target, to): (&Path, &Side),
@@ -348,7 +340,7 @@ fn write_file(
 ) -> Result<(), Stop> {
     let header = || Header::of(&to.map()?, &to.text)?.write();
     let header = is_npy(target).then(header).transpose().map_err(refused(""))?.unwrap_or_default();
-    let file = Input::open(input)?;
+    let file = open(input)?;
     let start = elements_start(&file, from, plan)?;
     let source = file.get(start..).unwrap_or(&[]);
     let pieces = Pieces::of(plan).map_err(refused(&input.to_string_lossy()))?;
@@ -359,14 +351,18 @@ fn write_file(
             let sentence = "with --json the output must be a file, because standard output has the object";
             return Err(Stop::Unusable(sentence.into()));
         }
-        pieces.run(source, &bar, |_, _| (), |_, bytes| output.bytes(bytes))
+        pieces.run(source, &|bytes| bar.inc(bytes), |_, _| (), |_, bytes| output.bytes(bytes))
     } else {
         let new = new.insert(NewFile::create(target)?);
         new.append(&header)?;
-        pieces.run(source, &bar, |_, _| (), |_, bytes| new.append(bytes))
+        pieces.run(source, &|bytes| bar.inc(bytes), |_, _| (), |_, bytes| Ok(new.append(bytes)?))
     };
     bar.finish_and_clear();
-    done?.map_err(refused(&input.to_string_lossy()))?;
+    done.map_err(|error| match error {
+        PieceError::Taken(stop) => stop,
+        PieceError::Copy(error) => refused(&input.to_string_lossy())(error),
+        PieceError::Memory(bytes) => no_memory(bytes),
+    })?;
     file.check_unchanged()?;
     // The input is closed first, because the target may replace it and some systems refuse to replace a
     // mapped file.
@@ -385,7 +381,7 @@ fn is_npy(path: &Path) -> bool {
 }
 
 fn npy_layout(path: &Path) -> Result<String, Stop> {
-    let bytes = Input::open(path)?;
+    let bytes = open(path)?;
     let layout = Header::read(&bytes).and_then(|(header, _)| match header.opaque {
         None => header.layout().map(|layout| layout.to_string()).map_err(|error| error.to_string()),
         Some(descr) => Err(format!(
@@ -409,7 +405,7 @@ fn elements_start(file: &Input, from: &Side, plan: &Relayout) -> Result<usize, S
     let needed = plan.source_size_in_bytes();
     // A file of the rounded length is accepted too, because DirectML rounds the length of a buffer up to a
     // multiple of 4 bytes.
-    file.check_length(&[needed, needed.checked_next_multiple_of(4).unwrap_or(needed)], &from.text).map(|()| 0)
+    check_length(file, &[needed, needed.checked_next_multiple_of(4).unwrap_or(needed)], &from.text).map(|()| 0)
 }
 
 /// Returns the position at which the elements of a .npy file begin. The data must be as long as the header

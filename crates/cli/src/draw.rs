@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use tensor_layout::Error;
+use tensor_layout_files::NewFile;
 use tensor_layout_text::Layout;
 use tensor_layout_text::draw::Picture;
 use tensor_layout_text::layout::Plane;
 
 use crate::input::is_standard;
-use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict, each_layout, refused};
 use crate::table::read_list;
 
@@ -42,7 +42,7 @@ pub(crate) fn check_svg(path: Option<&Path>) -> Result<(), Stop> {
 }
 
 pub(crate) fn write_svg(path: &Path, svg: &str, output: &mut Output) -> Result<(), Stop> {
-    if is_standard(path) { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
+    if is_standard(path) { output.line(svg.trim_end()) } else { Ok(NewFile::write(path, svg.as_bytes())?) }
 }
 
 fn draw(text: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {

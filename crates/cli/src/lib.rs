@@ -13,12 +13,10 @@ mod hlo;
 mod input;
 mod model;
 mod names;
-mod new_file;
 mod offset;
 mod output;
 mod parts;
-mod pieces;
-mod rule;
+mod progress;
 mod same;
 #[cfg(feature = "shader")]
 mod shader;
@@ -36,7 +34,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub use check::{check_object, limits_by_name};
 use output::{Colours, Output, Stop, Verdict, with_type};
-pub use rule::layout_by_rule;
+use tensor_layout_text::rule;
+pub use tensor_layout_text::rule::layout_by_rule;
 
 /// Tensor layouts in strides and tiles: described, converted and checked.
 ///

@@ -3,12 +3,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write, stderr, stdout};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tensor_layout::Error;
+use tensor_layout_files::is_unseen;
 use tensor_layout_text::lacks_type;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,12 @@ pub(crate) enum Stop {
 /// Returns what makes a [`Stop`] of the reason why this input is refused.
 pub(crate) fn refused(input: &str) -> impl FnOnce(Error) -> Stop {
     move |error| Stop::Refused(input.to_owned(), error)
+}
+
+impl From<tensor_layout_files::Error> for Stop {
+    fn from(error: tensor_layout_files::Error) -> Stop {
+        Stop::Unusable(error.to_string())
+    }
 }
 
 /// Only errors of standard output are converted. All other errors get a sentence where they occur.
@@ -98,7 +105,8 @@ impl<'w> Output<'w> {
     }
 
     pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<(), Stop> {
-        Ok(writeln!(self.out, "{line}")?)
+        let line = line.to_string();
+        Ok(writeln!(self.out, "{}", if self.json { escaped(&line) } else { shown(&line, &COLOURED_OUTPUT) })?)
     }
 
     /// Prints an answer: the object with `--json`, and otherwise the text.
@@ -144,7 +152,7 @@ impl<'w> Output<'w> {
                     text.push_str(line);
                 }
             } else if !input.is_empty() {
-                text = format!("{input}: {text}");
+                text = format!("{}: {text}", bounded(input, MOST_INPUT_SHOWN));
             }
             if self.input_line > 0 {
                 text = format!("line {}: {text}", self.input_line);
@@ -170,16 +178,16 @@ impl<'w> Output<'w> {
     }
 
     pub(crate) fn error(&mut self, sentence: &str) {
-        self.error_line(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
+        self.error_line(&format!("{} {}", painted_error("error:", Ink::Red), bounded(sentence, MOST_SENTENCE)));
     }
 
     pub(crate) fn warn(&mut self, sentence: &str) {
-        self.error_line(&format!("{} {sentence}", painted_error("warning:", Ink::Yellow)));
+        self.error_line(&format!("{} {}", painted_error("warning:", Ink::Yellow), bounded(sentence, MOST_SENTENCE)));
     }
 
     pub(crate) fn error_line(&mut self, line: &str) {
         // If standard error is closed, there is no place to report that.
-        let _ = writeln!(self.err, "{line}");
+        let _ = writeln!(self.err, "{}", shown(line, &COLOURED_ERRORS));
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
@@ -219,7 +227,11 @@ pub(crate) fn each_text(
             ahead = next_line(&mut input)?;
             while let Some(line) = ahead.take_if(|line| goes_on(&text, line)) {
                 read += 1;
-                text = format!("{text}\n{line}");
+                if text.len().saturating_add(line.len()) > MOST_INPUT {
+                    return Err(too_long());
+                }
+                text.push('\n');
+                text.push_str(&line);
                 ahead = next_line(&mut input)?;
             }
         }
@@ -235,17 +247,26 @@ pub(crate) fn each_text(
     }
 }
 
+/// The most bytes of a line of standard input, and of a text of several lines.
+const MOST_INPUT: usize = 1 << 20;
+
 /// Returns the next line without its end, or `None` at the end of the input.
 fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Stop> {
     let mut line = Vec::new();
-    match input.read_until(b'\n', &mut line) {
+    let most = u64::try_from(MOST_INPUT).unwrap_or(u64::MAX);
+    match input.by_ref().take(most.saturating_add(1)).read_until(b'\n', &mut line) {
         Ok(0) => return Ok(None),
+        Ok(length) if length > MOST_INPUT => return Err(too_long()),
         Ok(_) => {}
         Err(error) => return Err(Stop::Unusable(format!("standard input cannot be read: {error}"))),
     }
     line.pop_if(|byte| *byte == b'\n');
     line.pop_if(|byte| *byte == b'\r');
     Ok(Some(String::from_utf8_lossy(&line).into_owned()))
+}
+
+fn too_long() -> Stop {
+    Stop::Unusable(format!("standard input has a text of more than {MOST_INPUT} bytes, which is no layout"))
 }
 
 pub(crate) fn each_layout(
@@ -315,7 +336,53 @@ fn painted_error(text: &str, ink: Ink) -> String {
 }
 
 fn in_ink(text: &str, ink: Ink) -> String {
-    format!("\x1b[{}m{text}\x1b[0m", ink as u8)
+    format!("\x1b[{}m{text}{PLAIN}", ink as u8)
+}
+
+/// What ends coloured words.
+const PLAIN: &str = "\x1b[0m";
+
+/// Returns a line with `?` for each character that a terminal obeys or that turns text around, except for
+/// colours and ends of lines. Names in files may have such characters, and this is the one place that every
+/// line passes.
+fn shown<'a>(line: &'a str, has_colours: &AtomicBool) -> Cow<'a, str> {
+    if !line.chars().any(is_unseen) {
+        return line.into();
+    }
+    let mut text = String::with_capacity(line.len());
+    for (place, c) in line.char_indices() {
+        let rest = line.get(place..).unwrap_or_default();
+        let is_ink = || rest.starts_with(PLAIN) || INKS.iter().any(|ink| rest.starts_with(*ink));
+        let is_colour = || has_colours.load(Relaxed) && is_ink();
+        text.push(if matches!(c, '\n' | '\t') || !is_unseen(c) || is_colour() { c } else { '?' });
+    }
+    text.into()
+}
+
+/// The colours that this program prints.
+const INKS: [&str; 4] = ["\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
+
+/// Returns a line of JSON in which the characters that [`shown`] replaces are escaped. They stand in strings
+/// only, so the value is the same.
+fn escaped(line: &str) -> Cow<'_, str> {
+    if !line.chars().any(is_unseen) {
+        return line.into();
+    }
+    let escape = |c: char| if is_unseen(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    line.chars().map(escape).collect::<String>().into()
+}
+
+/// The most characters of an input in front of a sentence, and of a sentence. What it quotes may be as long as
+/// a file.
+const MOST_INPUT_SHOWN: usize = 400;
+const MOST_SENTENCE: usize = 4000;
+
+/// Returns the first characters of a text, with `…` if more are left out.
+fn bounded(sentence: &str, most: usize) -> Cow<'_, str> {
+    match sentence.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", sentence.get(..end).unwrap_or_default()).into(),
+        None => sentence.into(),
+    }
 }
 
 /// Returns the width of the terminal that standard output is, in columns. `None` for a file or a pipe, where

@@ -8,13 +8,13 @@ use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, ErrorKind};
+use tensor_layout_files::NewFile;
 use tensor_layout_shader::{
     Access, BoundBuffer, Form, IndexFunctions, Pass, Profile, Program, ProgramOptions, Sizes, Target,
 };
 use tensor_layout_text::Layout;
 
 use crate::convert::Fill;
-use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict, refused};
 
 #[derive(Args)]

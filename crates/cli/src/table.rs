@@ -1,6 +1,6 @@
 //! Aligned columns, wrapped lines, lists of numbers and numbers of bytes as text.
 
-use crate::output::{Ink, painted, width};
+use crate::output::{Ink, Output, Stop, painted, width};
 use tensor_layout::Error;
 pub(crate) use tensor_layout::plan::counted;
 pub(crate) use tensor_layout_text::read_list;
@@ -28,10 +28,15 @@ impl<'a> Table<'a> {
     /// is left out. On a terminal, the lines fit in its width: texts are shortened in the middle, and if that
     /// is not enough, columns with `?` are left out, the last first.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.lines_within(width().unwrap_or(usize::MAX))
+        self.lines_within(width().unwrap_or(usize::MAX)).collect()
     }
 
-    fn lines_within(&self, most: usize) -> Vec<String> {
+    /// Prints the lines, without keeping them all.
+    pub(crate) fn print(&self, output: &mut Output) -> Result<(), Stop> {
+        self.lines_within(width().unwrap_or(usize::MAX)).try_for_each(|line| output.line(line))
+    }
+
+    fn lines_within(&self, most: usize) -> impl Iterator<Item = String> {
         let header: Vec<String> =
             self.columns.iter().map(|name| name.trim_start_matches(['?', '>']).to_owned()).collect();
         let all = || std::iter::once(&header).chain(&self.rows);
@@ -55,18 +60,25 @@ impl<'a> Table<'a> {
             let Some(&widest) = shown.iter().filter(shrinks).max_by_key(|&&column| widths[column]) else { break };
             widths[widest] -= 1;
         }
-        let line = |row: &Vec<String>| {
+        let line = move |row: &[String]| {
             let cells = shown.iter().filter_map(|&column| Some((column, row.get(column)?, widths[column])));
             let cells = cells.map(|(column, cell, width)| match is_number(column) {
-                true => format!("{cell:>width$}"),
-                false => format!("{:<width$}", shortened(cell, width)),
+                true => format!("{}{cell}", blanks(cell, width)),
+                false => {
+                    let cell = shortened(cell, width);
+                    format!("{cell}{}", blanks(&cell, width))
+                }
             });
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
-        let mut lines: Vec<String> = all().map(line).collect();
-        lines[0] = painted(&lines[0], Ink::Bold);
-        lines
+        let first = painted(&line(&header), Ink::Bold);
+        std::iter::once(first).chain(self.rows.iter().map(move |row| line(row)))
     }
+}
+
+/// The blanks that fill a cell up to its width, which may be more than `format!` takes.
+fn blanks(cell: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(cell.chars().count()))
 }
 
 /// The fewest characters that a text is shortened to. Shorter texts would not tell two names apart.
@@ -142,11 +154,6 @@ pub(crate) fn pattern(name: &str) -> String {
         }
     }
     text
-}
-
-/// Returns a name from a file with `?` for each control character, which could move the cursor.
-pub(crate) fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {

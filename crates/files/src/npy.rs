@@ -9,7 +9,7 @@ use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::numpy_dtype;
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The longest header that is read, in bytes. NumPy reads no header above 10,000 bytes by itself.
 const MOST_BYTES: usize = 1 << 20;

@@ -5,6 +5,7 @@
 //! | the root | one reader and one writer for every notation ([`Notated`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
 //! | [`layout`] | a layout as one value, whatever its text is ([`Layout`]) |
 //! | [`named`] | device layouts by their names |
+//! | [`rule`] | layouts without a type and sizes, as `--to` takes them ([`rule::Rule`]) |
 //! | [`kv`] | caches of keys and values of inference engines, by the order of their axes |
 //! | [`draw`] | pictures of a layout |
 //!
@@ -30,6 +31,7 @@ pub mod layout;
 pub mod named;
 mod notation;
 mod numbers;
+pub mod rule;
 mod spell;
 
 pub use layout::Layout;

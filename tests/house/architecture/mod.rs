@@ -34,7 +34,7 @@ const GROUND: &[&str] = &["exact", "error", "dims", "checked", "cursor", "short_
 
 /// The only places for `unsafe`.
 const UNSAFE: &str = "benches/peers/src/onednn.rs crates/capi/ crates/cuda/ crates/kernel/src/ python/ src/interop/ crates/wgpu/src/mapped.rs \
-    crates/cli/src/input.rs";
+    crates/files/src/input.rs";
 
 /// Folders in which files may use each other in circles, each with the reason.
 const CIRCLES: &[(&str, &str)] = &[("python/src/", "new")];

@@ -6,12 +6,13 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use tensor_layout_files::printable;
 use tensor_layout_hlo::{BufferAssignment, Module, OutOfMemoryReport};
 
 use crate::input::{is_standard, unreadable};
 use crate::output::Stop;
-use crate::pieces::progress_bar;
-use crate::table::{counted, printable};
+use crate::progress::progress_bar;
+use crate::table::counted;
 
 pub(super) enum Input {
     Module(Box<Module>),

@@ -66,7 +66,7 @@ fn bytes_after_the_last_tensor() {
 #[test]
 fn headers_that_are_not_json() {
     refused("no_json", &with_header("{\"a\":", 0), "invalid JSON");
-    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "invalid JSON");
+    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "expected an object of tensors");
     refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "invalid UTF-8");
     refused("other_json", &with_header("[1,2,3]", 0), "header");
     refused("unknown_type", &with_header(r#"{"a":{"dtype":"F31","shape":[1],"data_offsets":[0,4]}}"#, 4), "F31");

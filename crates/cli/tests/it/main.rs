@@ -9,6 +9,7 @@ mod files;
 mod first_steps;
 mod gguf_files;
 mod hlo;
+mod hostile_files;
 mod interrupted;
 mod kv_caches;
 mod laid_out_models;

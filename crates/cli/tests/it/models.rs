@@ -90,11 +90,16 @@ fn every_kind_of_tensor_is_read_back() {
 }
 
 #[test]
-fn a_model_may_replace_itself() {
+fn a_model_replaces_itself_only_when_asked() {
     let folder = folder("itself");
     let path = folder.join("model.safetensors");
     fs::copy(in_repository(DIGITS), &path).unwrap();
-    let run = run(&["model", text(&path), "--to", "tpu:v5e", "--out", text(&path)]);
+    let old = fs::read(&path).unwrap();
+    let words = ["model", text(&path), "--to", "tpu:v5e", "--out", text(&path)];
+    let refused = run(&words);
+    assert_eq!((refused.status, fs::read(&path).unwrap()), (2, old), "{refused:?}");
+    assert!(refused.stderr.contains("replace it with --overwrite"), "{refused:?}");
+    let run = run(&[&words[..], &["--overwrite"]].concat());
     assert_eq!(run.status, 0, "{run:?}");
     assert!(SafeTensors::deserialize(&fs::read(&path).unwrap()).unwrap().tensor("test.images").is_ok());
     assert_eq!(names(&folder), ["model.safetensors"]);
@@ -108,7 +113,11 @@ fn what_cannot_be_laid_out_leaves_the_old_file() {
     fs::write(&out, "old").unwrap();
     let run = run(&["model", text(&input), "--to", "T(1048576,1048576)", "--out", text(&out)]);
     assert_eq!(run.status, 2, "{run:?}");
-    assert!(run.stderr.contains("`b` could not be laid out, which would take 4.0 TiB of padding"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`b` could not be laid out, which would take 4398046511080 bytes of padding"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(fs::read(&out).unwrap(), b"old");
     assert_eq!(names(&folder), ["in.safetensors", "out.safetensors"]);
 }

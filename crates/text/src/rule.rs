@@ -7,13 +7,25 @@ use std::str::FromStr;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
-use tensor_layout_text::named::{NamedLayout, full_name};
-use tensor_layout_text::{self as text, Notated};
 
-use crate::table::write_list;
+use crate::Notated;
+use crate::named::{NamedLayout, full_name};
+use crate::numbers::list;
 
+/// What `--to` of the command line takes: a layout without the type and the sizes, which each tensor has.
+///
+/// ```
+/// use tensor_layout::DataType;
+/// use tensor_layout_text::rule::Rule;
+///
+/// let rule: Rule = "nhwc".parse()?;
+/// assert_eq!(rule.layout(DataType::F16, &[1, 3, 2, 2]).unwrap().to_string(), "f16[1,3,2,2]:[12,1,6,3]");
+/// assert!("ncwh:".parse::<Rule>().is_err());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Rule {
+#[non_exhaustive]
+pub enum Rule {
     /// Row-major order, without padding.
     Packed,
     /// The layout that a TPU compiler picks by default: an order of the dimensions, and tiles.
@@ -84,7 +96,7 @@ impl FromStr for Rule {
 /// ```
 /// use tensor_layout::DataType;
 ///
-/// let layout = tensor_layout_cli::layout_by_rule("tpu:v5e", DataType::BF16, &[300, 500])?;
+/// let layout = tensor_layout_text::rule::layout_by_rule("tpu:v5e", DataType::BF16, &[300, 500])?;
 /// assert_eq!(layout.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -99,12 +111,16 @@ pub fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<
 
 /// Returns the layout that a text means. The text is a layout, or a rule for a tensor with the type and the
 /// sizes of `other`.
-pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<text::Layout, Error> {
+///
+/// # Errors
+///
+/// The error of the text as a layout, if it is neither, and the reason why a rule does not fit.
+pub fn layout_or_rule(text: &str, other: &str) -> Result<crate::Layout, Error> {
     let error = match text.parse() {
         Ok(layout) => return Ok(layout),
         Err(error) => error,
     };
-    let (Ok(rule), Ok(other)) = (text.parse::<Rule>(), other.parse::<text::Layout>()) else { return Err(error) };
+    let (Ok(rule), Ok(other)) = (text.parse::<Rule>(), other.parse::<crate::Layout>()) else { return Err(error) };
     let (values, sizes) = (other.values(), other.sizes());
     let data_type = values.parts().first().map(|part| part.map.data_type());
     match (values.blocks(), rule, data_type) {
@@ -115,12 +131,17 @@ pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<text::Layout, Er
             Err(Error::not_expressible("tensor of blocks", reason))
         }
         (None, Rule::Named(name), Some(data_type)) => NamedLayout::new(&name, data_type, sizes)?.try_into(),
-        (None, rule, Some(data_type)) => rule.layout(data_type, sizes).map(text::Layout::from),
+        (None, rule, Some(data_type)) => rule.layout(data_type, sizes).map(crate::Layout::from),
         (None, _, None) => Err(error),
     }
 }
 
-pub(crate) fn tpu_generation(text: &str) -> Result<TpuGeneration, Error> {
+/// Reads a generation of TPUs: `v5e`, in letters of either case.
+///
+/// # Errors
+///
+/// `parse` if there is no such generation.
+pub fn tpu_generation(text: &str) -> Result<TpuGeneration, Error> {
     text.to_ascii_lowercase().parse()
 }
 
@@ -158,8 +179,13 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    pub(crate) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
-        let in_order = |order: &str| format!("{data_type}{}:{order}", write_list(sizes)).parse();
+    /// Returns the layout that the rule gives a tensor.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the rule does not fit this type or these sizes.
+    pub fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+        let in_order = |order: &str| format!("{data_type}{}:{order}", list(sizes)).parse();
         let shape = match self {
             Rule::Nhwc if sizes.len() == 4 => return in_order("NHWC"),
             Rule::Packed | Rule::Nhwc => return Ok(BufferTensorDesc::packed(data_type, sizes)?.into()),
@@ -180,10 +206,11 @@ impl Rule {
 
     /// Returns the repacked form of a tensor of blocks, if the rule is the name of one. Every other rule
     /// leaves blocks packed, and the remark says so.
-    pub(crate) fn blocks(
-        &self,
-        blocks: &BlockTensorDesc,
-    ) -> Result<(Option<NamedLayout>, Option<&'static str>), Error> {
+    ///
+    /// # Errors
+    ///
+    /// The reason why these blocks have no such form.
+    pub fn blocks(&self, blocks: &BlockTensorDesc) -> Result<(Option<NamedLayout>, Option<&'static str>), Error> {
         match self {
             Rule::Named(name) => Ok((Some(NamedLayout::of_blocks(name, blocks)?), None)),
             Rule::Packed => Ok((None, None)),
@@ -191,7 +218,9 @@ impl Rule {
         }
     }
 
-    pub(crate) fn exception(&self, rank: usize) -> Option<&'static str> {
+    /// Returns a remark on a tensor of this rank if the rule does not change it.
+    #[must_use]
+    pub fn exception(&self, rank: usize) -> Option<&'static str> {
         (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because their rank is not 4")
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! Sizes are stored innermost first, so they are turned around. Nothing is allocated by a number of the file
 //! before the bytes that it counts were found, values of keys are skipped, and no tensor's bytes are touched.
-//! So the memory that is needed depends on the number of tensors alone.
+//! The names of keys are not copied, and those of tensors once.
 //!
 //! The readers that engines use do not accept the same files. The package gguf takes the offset of each
 //! tensor as it is. ggml requires the sum of the padded sizes of the tensors before it, and all bytes of the
@@ -23,12 +23,12 @@ use serde_json::Map;
 use tensor_layout::element::BlockType;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{BufferTensorDesc, DataType, Error};
-use tensor_layout_text::Notated;
 
-use super::file::{Model, Readers, Tensor};
+use crate::error::printable;
+use crate::stored::{Contents, Entry, Kind, MOST_AXES, MOST_NAME_BYTES, Readers, twice};
 
 /// The first bytes of every GGUF file.
-pub(super) const MAGIC: &[u8] = b"GGUF";
+pub(crate) const MAGIC: &[u8] = b"GGUF";
 
 /// The longest header that is read, in bytes, and the most keys and tensors. A vocabulary takes some tens of
 /// megabytes, and the largest models have some thousands of tensors.
@@ -36,11 +36,14 @@ const MOST_BYTES: usize = 256 << 20;
 const MOST_LISTED: u64 = 1 << 16;
 
 /// The most axes that gguf reads, as NumPy has no more. ggml reads 4.
-const MOST_AXES: u32 = 64;
+const MOST_RANK: u32 = 64;
 const GGML_AXES: u32 = 4;
 
 /// The length from which a name of a tensor is too long for ggml, in bytes.
 const GGML_NAME: usize = 64;
+
+/// How deep arrays of arrays may be.
+const DEEPEST: usize = 64;
 
 const ALIGNMENT: &[u8] = b"general.alignment";
 
@@ -63,7 +66,7 @@ const PLAIN: [(u32, DataType); 8] = [
 ];
 
 /// Reads a file. An error is the end of a sentence that begins with the name of the file.
-pub(super) fn read(file: &[u8]) -> Result<Model<'_>, String> {
+pub(crate) fn read(file: &[u8]) -> Result<Contents, String> {
     let mut cursor = Cursor { file, at: MAGIC.len() };
     let mut readers = Readers::default();
     match cursor.number::<4>("its version")? {
@@ -85,13 +88,13 @@ pub(super) fn read(file: &[u8]) -> Result<Model<'_>, String> {
             return Err(format!("has the key `{}` twice", lossy(name)));
         }
         if name.is_empty() {
-            readers.ggml.get_or_insert(format!("key {place} is empty"));
+            readers.ggml.get_or_insert_with(|| format!("key {place} is empty"));
         } else if str::from_utf8(name).is_err() {
-            readers.gguf.get_or_insert(format!("key {place} is not UTF-8"));
+            readers.gguf.get_or_insert_with(|| format!("key {place} is not UTF-8"));
         }
         let kind = cursor.number::<4>("the type of a key")?;
         let value = cursor.at;
-        cursor.skip(kind, lossy(name).as_ref(), &mut readers)?;
+        cursor.skip(kind, name, &mut readers)?;
         if name == ALIGNMENT {
             let set = file.get(value..cursor.at).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
             alignment = match set.filter(|_| u32::try_from(kind) == Ok(U32)) {
@@ -101,34 +104,49 @@ pub(super) fn read(file: &[u8]) -> Result<Model<'_>, String> {
             };
         }
     }
-    names.clear();
-    let mut infos = Vec::new();
+    drop(names);
+    let (mut infos, mut axes, mut letters) = (Vec::new(), 0_usize, 0_usize);
     for _ in 0..tensors {
         let info = Info::read(&mut cursor, &mut readers)?;
-        if !names.insert(info.name) {
-            return Err(format!("has the tensor `{}` twice", lossy(info.name)));
+        (axes, letters) = (axes.saturating_add(info.sizes.len()), letters.saturating_add(info.name.len()));
+        if axes > MOST_AXES || letters > MOST_NAME_BYTES {
+            return Err(format!(
+                "lists tensors of more than {MOST_AXES} axes in all, or names of more than {MOST_NAME_BYTES} bytes"
+            ));
         }
         infos.push(info);
     }
-    let start = (cursor.at as u64).next_multiple_of(alignment);
-    let (mut next, mut listed) = (0_u64, Vec::with_capacity(infos.len()));
+    let end = u64::try_from(cursor.at).unwrap_or(u64::MAX);
+    let start = end.checked_next_multiple_of(alignment).unwrap_or(u64::MAX);
+    let held = u64::try_from(file.len()).unwrap_or(u64::MAX);
+    let (mut next, mut sum, mut entries) = (0_u64, 0_u64, Vec::with_capacity(infos.len()));
     for info in infos {
         if info.offset != next {
             let (name, offset) = (lossy(info.name), info.offset);
-            readers.ggml.get_or_insert(format!("tensor `{name}` has offset {offset}, expected {next}"));
+            readers.ggml.get_or_insert_with(|| format!("tensor `{name}` has offset {offset}, expected {next}"));
         }
-        let tensor = info.tensor(file, start)?;
-        // The sum stays far below 2^64, because each tensor is inside the file.
-        next = (next + tensor.bytes.len() as u64).next_multiple_of(alignment);
-        listed.push(tensor);
+        let (entry, bytes) = info.entry(file, start)?;
+        // Each tensor is inside the file, so the padding of one alone may pass the end.
+        next = next.saturating_add(bytes).checked_next_multiple_of(alignment).unwrap_or(u64::MAX);
+        sum = sum.saturating_add(bytes);
+        entries.push(entry);
     }
-    let missing = start.saturating_add(next).saturating_sub(file.len() as u64);
-    if missing > 0 && !listed.is_empty() {
-        readers
-            .ggml
-            .get_or_insert(format!("the last {missing} bytes of padding, which it reads with the data, are missing"));
+    if sum > held {
+        return Err(format!(
+            "has tensors that lie over each other: they would take {sum} bytes, and the file has {held}"
+        ));
     }
-    Ok(Model { tensors: listed, metadata: Map::new(), readers: Some(readers) })
+    if let Some(name) = twice(&entries) {
+        let name = printable(name);
+        return Err(format!("has the tensor `{name}` twice (what is not UTF-8 in a name is written as U+FFFD)"));
+    }
+    let missing = start.saturating_add(next).saturating_sub(held);
+    if missing > 0 && !entries.is_empty() {
+        readers.ggml.get_or_insert_with(|| {
+            format!("the last {missing} bytes of padding, which it reads with the data, are missing")
+        });
+    }
+    Ok(Contents { entries, metadata: Map::new(), readers: Some(readers) })
 }
 
 /// The bytes of a file and a place in them.
@@ -144,7 +162,7 @@ impl<'a> Cursor<'a> {
         let taken = taken.ok_or_else(|| {
             format!("is truncated or damaged: {what} would take {bytes} bytes, but only {} follow", rest.len())
         })?;
-        self.at += taken.len();
+        self.at = self.at.saturating_add(taken.len());
         if self.at > MOST_BYTES {
             return Err(format!("has a header of more than {MOST_BYTES} bytes"));
         }
@@ -152,7 +170,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn number<const BYTES: usize>(&mut self, what: &str) -> Result<u64, String> {
-        let taken = self.take(BYTES as u64, what)?;
+        let taken = self.take(u64::try_from(BYTES).unwrap_or(u64::MAX), what)?;
         Ok(taken.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
@@ -162,11 +180,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips the value of a key. Arrays of arrays are walked with a count for each level.
-    fn skip(&mut self, kind: u64, key: &str, readers: &mut Readers) -> Result<(), String> {
+    fn skip(&mut self, kind: u64, key: &[u8], readers: &mut Readers) -> Result<(), String> {
         let bytes = |kind: u64| {
             let bytes = usize::try_from(kind).ok().and_then(|kind| VALUE_BYTES.get(kind));
-            bytes.copied().ok_or_else(|| format!("has a key `{key}` of type {kind}, which does not exist"))
+            bytes.copied().ok_or_else(|| format!("has a key `{}` of type {kind}, which does not exist", lossy(key)))
         };
+        let key = lossy(key);
         let what = format!("the value of `{key}`");
         let mut open = vec![(kind, 1_u64)];
         while let Some((kind, count)) = open.pop() {
@@ -174,17 +193,20 @@ impl<'a> Cursor<'a> {
                 _ if count == 0 => {}
                 ARRAY => {
                     if !open.is_empty() || count > 1 {
-                        readers.ggml.get_or_insert(format!("key `{key}` is an array of arrays"));
+                        readers.ggml.get_or_insert_with(|| format!("key `{key}` is an array of arrays"));
                     }
-                    open.push((kind, count - 1));
+                    open.push((kind, count.saturating_sub(1)));
                     let kind = self.number::<4>(&what)?;
                     open.push((kind, self.number::<8>(&what)?));
                 }
                 STRING => (0..count).try_for_each(|_| self.string(&what).map(drop))?,
-                bytes => self.take(count.saturating_mul(bytes as u64), &what).map(drop)?,
+                bytes => {
+                    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+                    self.take(count.saturating_mul(bytes), &what).map(drop)?;
+                }
             }
-            if open.len() > MOST_AXES as usize {
-                return Err(format!("has a key `{key}` with arrays in arrays, more than {MOST_AXES} deep"));
+            if open.len() > DEEPEST {
+                return Err(format!("has a key `{key}` with arrays in arrays, more than {DEEPEST} deep"));
             }
         }
         Ok(())
@@ -204,10 +226,10 @@ struct Info<'a> {
 impl<'a> Info<'a> {
     fn read(cursor: &mut Cursor<'a>, readers: &mut Readers) -> Result<Info<'a>, String> {
         let name = cursor.string("the name of a tensor")?;
-        let shown = lossy(name);
+        let shown = || lossy(name);
         let rank = cursor.number::<4>("the rank of a tensor")?;
-        if rank > MOST_AXES.into() {
-            return Err(format!("has a tensor `{shown}` of {rank} axes, and readers take at most {MOST_AXES}"));
+        if rank > MOST_RANK.into() {
+            return Err(format!("has a tensor `{}` of {rank} axes, and readers take at most {MOST_RANK}", shown()));
         }
         let sizes: Result<Vec<u64>, String> = (0..rank).map(|_| cursor.number::<8>("the size of an axis")).collect();
         let mut sizes = sizes?;
@@ -220,16 +242,16 @@ impl<'a> Info<'a> {
         };
         if name.len() >= GGML_NAME {
             let (length, most) = (name.len(), GGML_NAME - 1);
-            readers.ggml.get_or_insert(format!("the name `{shown}` has {length} bytes, more than {most}"));
+            readers.ggml.get_or_insert_with(|| format!("the name `{}` has {length} bytes, more than {most}", shown()));
         }
         if str::from_utf8(name).is_err() {
-            readers.gguf.get_or_insert(format!("the name of tensor `{shown}` is not UTF-8"));
+            readers.gguf.get_or_insert_with(|| format!("the name of tensor `{}` is not UTF-8", shown()));
         }
         if rank > GGML_AXES.into() {
-            readers.ggml.get_or_insert(format!("tensor `{shown}` has {rank} axes, more than {GGML_AXES}"));
+            readers.ggml.get_or_insert_with(|| format!("tensor `{}` has {rank} axes, more than {GGML_AXES}", shown()));
         }
         if info.block_type() == Some(BlockType::Q20) {
-            readers.gguf.get_or_insert(format!("it does not know the type q2_0 of tensor `{shown}`"));
+            readers.gguf.get_or_insert_with(|| format!("it does not know the type q2_0 of tensor `{}`", shown()));
         }
         Ok(info)
     }
@@ -238,46 +260,53 @@ impl<'a> Info<'a> {
         u32::try_from(self.kind).ok().and_then(BlockType::from_number)
     }
 
-    fn tensor(self, file: &'a [u8], start: u64) -> Result<Tensor<'a>, String> {
-        let name = lossy(self.name).into_owned();
+    /// Returns the entry of a tensor whose data begins at `start`, and its bytes.
+    fn entry(self, file: &[u8], start: u64) -> Result<(Entry, u64), String> {
+        let shown = || lossy(self.name);
         let plain = PLAIN.iter().find(|(number, _)| u64::from(*number) == self.kind).map(|row| row.1);
-        let refuse = |error: Error| format!("has a tensor `{name}` that cannot be: {error}");
+        let refuse = |error: Error| format!("has a tensor `{}` that cannot be: {error}", shown());
         if let Some(size) = self.sizes.iter().find(|&&size| i64::try_from(size).is_err()) {
-            return Err(format!("has a tensor `{name}` with a size of {size}, which no reader takes"));
+            return Err(format!("has a tensor `{}` with a size of {size}, which no reader takes", shown()));
         }
-        let (layout, bytes, unit, data_type): (Notated, _, _, _) = match (plain, self.block_type()) {
+        let (kind, bytes, unit) = match (plain, self.block_type()) {
             (Some(data_type), _) => {
                 let desc = BufferTensorDesc::packed(data_type, &self.sizes).map_err(refuse)?;
-                let unit = u64::from(data_type.bits() / 8);
-                (desc.clone().into(), desc.exact_size_in_bytes(), unit, Ok(data_type))
+                let unit = u8::try_from(data_type.bits() / 8).unwrap_or(1);
+                (Kind::Plain(data_type), desc.exact_size_in_bytes(), unit)
             }
             (None, Some(block_type)) => {
                 let desc = BlockTensorDesc::packed(block_type, &self.sizes).map_err(refuse)?;
                 // Blocks of an even number of bytes have scales of 2 bytes.
                 let unit = if block_type.bytes().is_multiple_of(2) { 2 } else { 1 };
-                let bytes = desc.bytes().exact_size_in_bytes();
-                (desc.into(), bytes, unit, Err(block_type.to_string()))
+                (Kind::Blocks(block_type), desc.bytes().exact_size_in_bytes(), unit)
             }
             (None, None) => {
-                return Err(format!(
-                    "has a tensor `{name}` of type {}, which ggml does not have (any more)",
-                    self.kind
-                ));
+                let (name, kind) = (shown(), self.kind);
+                return Err(format!("has a tensor `{name}` of type {kind}, which ggml does not have (any more)"));
             }
         };
-        let place = start.saturating_add(self.offset);
-        let range = usize::try_from(place).ok().zip(usize::try_from(place.saturating_add(bytes)).ok());
-        let held = range.and_then(|(from, to)| file.get(from..to)).filter(|held| held.len() as u64 == bytes);
+        let place = start.checked_add(self.offset);
+        let end = place.and_then(|place| place.checked_add(bytes));
+        let range = place.zip(end).and_then(|(from, to)| Some(usize::try_from(from).ok()?..usize::try_from(to).ok()?));
         // A tensor without elements may lie behind the end.
-        let held = held.or_else(|| (bytes == 0).then_some(&[][..])).ok_or_else(|| {
-            let length = file.len();
-            format!("is truncated: `{name}` takes {bytes} bytes from byte {place} on, and the file has {length}")
+        let range = range.filter(|range| bytes == 0 || range.end <= file.len()).ok_or_else(|| {
+            let (name, offset, held) = (shown(), self.offset, file.len());
+            let from = place.map_or_else(|| format!("offset {offset}"), |place| format!("byte {place}"));
+            format!("is truncated: `{name}` takes {bytes} bytes from {from} on, and the file has {held}")
         })?;
-        let is_aligned = place.is_multiple_of(unit.max(1));
-        Ok(Tensor { name, sizes: self.sizes, data_type, layout: Ok(layout), is_named: false, is_aligned, bytes: held })
+        // The name is copied before it is looked at, because a mapped file may change.
+        let name = String::from_utf8(self.name.to_vec())
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Ok((Entry { name: name.into(), kind, sizes: self.sizes.into(), range, unit: unit.max(1) }, bytes))
     }
 }
 
-fn lossy(name: &[u8]) -> std::borrow::Cow<'_, str> {
-    String::from_utf8_lossy(name)
+/// Returns a name as it may be shown. Of a long one only the first letters are copied.
+fn lossy(name: &[u8]) -> String {
+    let head = name.get(..SHOWN).unwrap_or(name).to_vec();
+    let shown = printable(&String::from_utf8_lossy(&head));
+    if head.len() < name.len() { format!("{shown}…") } else { shown }
 }
+
+/// The most bytes of a name that are shown.
+const SHOWN: usize = 120;
