@@ -61,12 +61,12 @@ pub(crate) struct Arguments {
     /// it, any number.
     #[arg(long, value_name = "N", requires = "transfers")]
     #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
-    pub(crate) loops: Option<usize>,
+    loops: Option<usize>,
     /// With --transfers, who executes them: any, rdma, nixl, cuda-2d, vulkan, d3d12, webgpu or metal, perhaps
     /// with fields after it: rdma:offset_alignment=64,run_multiple=64,max_run=1MiB,max_transfers=1000.
     #[arg(long, value_name = "LIMITS", requires = "transfers")]
     #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
-    pub(crate) limits: Option<String>,
+    limits: Option<String>,
     /// The input: raw bytes, or a .npy file by its name; `-` for standard input.
     #[arg(value_name = "IN", required_unless_present_any = ["explain", "measure", "transfers"])]
     input: Option<PathBuf>,
@@ -225,7 +225,9 @@ fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Res
     let copies = copies.map_err(refused(&pair))?;
     #[cfg(feature = "transfers")]
     if arguments.transfers {
-        return crate::transfers::list([&from, &to].map(|side| side.text.as_str()), &copies, arguments, output);
+        let texts = [&from, &to].map(|side| side.text.as_str());
+        let limits = arguments.limits.as_deref();
+        return crate::transfers::list(texts, &copies, arguments.loops, limits, output);
     }
     let Some(plan) = copies.only() else {
         arguments.refuse_in_parts()?;

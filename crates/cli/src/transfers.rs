@@ -6,7 +6,6 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout_text::layout::Copies;
 use tensor_layout_transfers::{Executor, Loop, Summary, Transfer, Transfers};
 
-use crate::convert::Arguments;
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, counted, long_bytes};
 
@@ -19,14 +18,15 @@ const VISITS: u64 = 1 << 24;
 pub(crate) fn list(
     texts: [&str; 2],
     copies: &Copies,
-    arguments: &Arguments,
+    loops: Option<usize>,
+    limits: Option<&str>,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let mut executor = match &arguments.limits {
+    let mut executor = match limits {
         Some(limits) => limits.parse().map_err(|error: Error| Stop::Unusable(error.to_string()))?,
         None => Executor::any(),
     };
-    executor.loops = arguments.loops.or(executor.loops);
+    executor.loops = loops.or(executor.loops);
     if copies.list().iter().any(|copy| copy.flip != 0) {
         let sentence = "a transfer moves bytes as they are, and this copy flips bits of them";
         return Err(Stop::Unusable(sentence.into()));
