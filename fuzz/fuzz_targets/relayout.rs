@@ -68,7 +68,8 @@ fuzz_target!(|data: &[u8]| {
         least_piece: Some(1),
         ..relayout.settings().clone()
     };
-    let relayout = Relayout::with(&from.map, &to.map, &settings).unwrap().with_padding_of_whole_buffer(padding).unwrap();
+    let relayout =
+        Relayout::with(&from.map, &to.map, &settings).unwrap().with_padding_of_whole_buffer(padding).unwrap();
     assert_eq!(relayout.source_size_in_bytes(), from.bytes() as u64);
     assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
     Copy { from, to, relayout, padding, sizes, axes, pieces: input.pieces, shift: usize::from(input.shift % 70) }

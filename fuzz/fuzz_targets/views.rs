@@ -4,7 +4,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::strided::{Overlap, NewAxes, Slice};
+use tensor_layout::strided::{NewAxes, Overlap, Slice};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{AnySide, Tensor, permutation};
 use tensor_layout_fuzz::offsets::Offsets;
