@@ -278,8 +278,8 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(unreadable(&line, &error)))
     }
 
-    /// Appends the next lines that begin with a comma, or that are indented deeper and begin nothing: these are
-    /// wrapped attributes. Returns whether there were any.
+    /// Appends the next lines that begin with a comma, or that are indented deeper and begin nothing: these
+    /// are wrapped attributes. Returns whether there were any.
     fn join_continuations(&mut self, line: &mut Line) -> io::Result<bool> {
         let depth = indentation(&line.text);
         let mut joined = false;

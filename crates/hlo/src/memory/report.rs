@@ -88,8 +88,9 @@ pub struct SpaceUse {
     /// of `total.peak_bytes` is fragmentation and alignment, which only a buffer assignment states. The sum
     /// is larger than the peak if the compiler put arrays into one place that are separate in the text.
     pub live_bytes: u128,
-    /// Whether the compiler may need more than `total` says, for gaps between buffers: the sizes come from the
-    /// text, and temporaries of several sizes take each other's places. Only a buffer assignment has the gaps.
+    /// Whether the compiler may need more than `total` says, for gaps between buffers: the sizes come from
+    /// the text, and temporaries of several sizes take each other's places. Only a buffer assignment has
+    /// the gaps.
     pub may_have_gaps: bool,
     /// The number of buffers in the space. A buffer with several names counts once.
     pub buffers: u64,

@@ -25,8 +25,8 @@ fn peaks_of_loops_and_branches_are_those_of_the_compiler() {
     assert_eq!(programs, 37);
 }
 
-/// The compiler copies a parameter that is a result, and a value that is returned twice. The text before its passes does not
-/// say so (a program of PyTorch/XLA, whose results jaxlib 0.10.2 gives 12,312 bytes).
+/// The compiler copies a parameter that is a result, and a value that is returned twice. The text before its
+/// passes does not say so (a program of PyTorch/XLA, whose results jaxlib 0.10.2 gives 12,312 bytes).
 #[test]
 fn results_of_a_text_before_optimisation_have_buffers_of_their_own() {
     let total = |text: &str| Module::read(text.as_bytes()).unwrap().live_memory().unwrap().total();
