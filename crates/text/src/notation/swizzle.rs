@@ -5,9 +5,63 @@
 //! of f16, where 3,4,3 counts bits of the byte and the layout counts elements; called as a function, the same
 //! object counts elements in both.
 
+use tensor_layout::Error;
+use tensor_layout::cursor::Cursor;
 use tensor_layout::map::Swizzle;
 
 /// Returns the suffix of a swizzle. Nothing for none.
 pub(super) fn suffix(swizzle: Option<&Swizzle>, element_bits: u32) -> String {
     swizzle.map_or_else(String::new, |swizzle| format!(" xor<{}>", swizzle.text(element_bits)))
+}
+
+/// Reads a swizzle after `xor<`, up to `>`.
+pub(super) fn read(cursor: &mut Cursor<'_>, element_bits: u32) -> Result<Swizzle, Error> {
+    let unit = cursor.position();
+    let in_bytes = match cursor.word() {
+        "bytes" => true,
+        "elements" => false,
+        _ => return Err(cursor.error_at(unit, "`bytes` or `elements`, in which the bits are counted")),
+    };
+    let flips = cursor.list(">", |cursor| {
+        let start = cursor.position();
+        let targets = bits(cursor)?;
+        cursor.expect("^=", "`^=` and the bits that flip them")?;
+        let sources = bits(cursor)?;
+        let mut by = sources.first().map_or(0, |&bit| mask(bit));
+        while sources.len() == 1 && cursor.eat("+") {
+            by ^= bits(cursor)?.iter().fold(0, |sum, &bit| sum ^ mask(bit));
+        }
+        if sources.len() != targets.len() {
+            return Err(cursor.error_at(start, "as many bits on both sides of `^=`"));
+        }
+        let is_sum = by.count_ones() != 1;
+        let of = |(&bit, &source): (&u32, &u32)| (bit, if is_sum { by } else { mask(source) });
+        Ok(targets.iter().zip(&sources).map(of).collect::<Vec<_>>())
+    })?;
+    let flips = flips.concat();
+    if in_bytes { Swizzle::from_bytes(&flips, element_bits) } else { Swizzle::new(&flips) }
+}
+
+fn mask(bit: u32) -> u64 {
+    1_u64.checked_shl(bit).unwrap_or(0)
+}
+
+/// Reads one bit, or a range of bits such as `4-6`.
+fn bits(cursor: &mut Cursor<'_>) -> Result<Vec<u32>, Error> {
+    let mut bit = |what: &str| {
+        let start = cursor.position();
+        let number = cursor.number(what)?;
+        let found = u32::try_from(number).ok().filter(|&bit| bit < 64);
+        found.ok_or_else(|| cursor.error_at(start, "a bit below 64"))
+    };
+    let first = bit("a bit, or bits such as 4-6")?;
+    let start = cursor.position();
+    if !cursor.eat("-") {
+        return Ok(vec![first]);
+    }
+    let mut bit = |what: &str| cursor.number(what).map(u32::try_from);
+    match bit("the last bit of a range")? {
+        Ok(last) if (first..64).contains(&last) => Ok((first..=last).collect()),
+        _ => Err(cursor.error_at(start, "a last bit below 64, and not below the first")),
+    }
 }
