@@ -8,4 +8,5 @@ mod reading;
 mod shortest;
 mod spell;
 mod steps_of_views;
+mod swizzles;
 mod texts;

@@ -8,7 +8,7 @@ use crate::named::known_as;
 use crate::spell::{raise, spell};
 
 use super::strided::{Strided, axis_orders};
-use super::swizzle::suffix;
+use super::swizzle::{composed_text, suffix};
 use super::{Notated, Notation, cute, jax, memref, onednn, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
@@ -161,7 +161,23 @@ pub(crate) fn lines_of(layout: AnyLayout, notations: &[Notation], own: Option<(N
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn text_in(layout: impl Into<AnyLayout>, notation: Notation) -> Result<String, Error> {
-    Writer::of(layout.into()).text(notation)
+    let layout = layout.into();
+    match &layout {
+        AnyLayout::Mapped(map) if map.swizzle().is_some() => swizzled(map, notation),
+        _ => Writer::of(layout).text(notation),
+    }
+}
+
+/// Writes a swizzled map: with the suffix in sizes and strides, and composed in CuTe's notation.
+fn swizzled(map: &IndexMap, notation: Notation) -> Result<String, Error> {
+    let (plain, swizzle) = map.apart_from_swizzle();
+    let words = || swizzle.as_ref().map(|swizzle| swizzle.in_words(map.element_bits())).unwrap_or_default();
+    let refuse = || Error::not_expressible(notation.noun(), words());
+    match notation {
+        Notation::Strides => Ok(text_in(plain, notation)? + &suffix(swizzle.as_ref(), map.element_bits())),
+        Notation::CuTe => composed_text(map, &cute::text(&plain)?).ok_or_else(refuse),
+        _ => Err(refuse()),
+    }
 }
 
 struct Writer {

@@ -11,9 +11,9 @@ use tensor_layout::plan::{
 };
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::{Extent, Shape};
-use tensor_layout::{AnyLayout, AxisOrder, Error};
+use tensor_layout::{AnyLayout, AxisOrder, Error, ToIndexMap};
 
-use super::{Notated, Notation, cute, directml, forms, jax, memref, onednn, strided, type_and_sizes};
+use super::{Notated, Notation, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, type_and_sizes};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 use crate::numbers::{list, signed, tuple};
@@ -86,9 +86,28 @@ pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
 
 /// Reads a text that is one layout and nothing more.
 pub(crate) fn read_whole(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
-    let (read, after) = read(cursor)?;
+    let (mut read, after) = read(cursor)?;
+    if cursor.eat("xor<") {
+        read = swizzled(read, cursor)?;
+    }
     cursor.end(after)?;
     Ok(read)
+}
+
+/// Reads the suffix of a swizzle behind a layout.
+fn swizzled(read: Read, cursor: &mut Cursor<'_>) -> Result<Read, Error> {
+    let start = cursor.position();
+    let (layout, notation) = match read {
+        Read::One { layout, notation, reversed, .. } if reversed.is_empty() => (layout, notation),
+        Read::Named(named) => (named.to_index_map()?.into(), Notation::Named),
+        _ => return Err(cursor.error_at(start, "a layout of one array that runs forwards in front of `xor<`")),
+    };
+    let map = layout.to_index_map()?;
+    let (swizzle, bits) = (swizzle::read(cursor, map.element_bits())?, map.element_bits());
+    let own = if notation == Notation::Named { None } else { text_in(layout, notation).ok() };
+    let swizzled = map.with_swizzle(&swizzle)?;
+    let text = own.map(|own| own + &swizzle::suffix(swizzled.swizzle(), bits));
+    Ok(Read::One { layout: swizzled.into(), notation, text, reversed: Vec::new() })
 }
 
 const TYPE: &str = "a data type such as f32, bf16, s8 or pred";
@@ -140,6 +159,9 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Erro
     if let Some(end) = values.find("], shape=[").filter(|_| values.starts_with('[')) {
         let start = cursor.position();
         cursor.move_to(start.plus(end).plus("], ".len()));
+    }
+    if cursor.eat("S<") {
+        return Ok((Read::one(swizzle::composed(cursor, data_type)?, Notation::CuTe), NOTHING));
     }
     if let Some(read) = without_type(cursor, Some(data_type))? {
         return Ok((read, NOTHING));
@@ -308,12 +330,11 @@ pub fn lacks_type(text: &str) -> bool {
         text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let start = text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()));
     let is_form = text.get(start..).and_then(forms::form).is_some() && !text.contains("dtype");
-    is_form || is_cute && text.contains(':') || text.starts_with("Layout(")
+    is_form || is_cute && text.contains(':') || text.starts_with("Layout(") || text.starts_with("S<")
 }
 
 /// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 6] = [
-    ("S<", SWIZZLE),
+const NO_LAYOUT: [(&str, &str); 5] = [
     ("Sw<", SWIZZLE),
     ("Swizzle<", SWIZZLE),
     ("#blocked", TRITON),

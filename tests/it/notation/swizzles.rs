@@ -1,0 +1,108 @@
+//! Texts of swizzled layouts: the suffix `xor<..>` behind any notation, and CuTe's composed layouts.
+
+use crate::literal::cases;
+use crate::literal::pairs::flips;
+use proptest::prelude::*;
+use tensor_layout::map::Swizzle;
+use tensor_layout::{IndexMap, ToIndexMap};
+use tensor_layout_text::{Layout, Notation, text, text_in};
+
+fn map(text: &str) -> IndexMap {
+    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
+}
+
+#[test]
+fn texts_that_are_read_and_written() {
+    for (given, canonical, cute) in [
+        ("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>", None, "f16 S<3,4,3>b o 0 o (8,64):(64,1)"),
+        (
+            "f16[8,64]:[64,1] xor<elements 3-5 ^= 6-8>",
+            Some("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
+            "f16 S<3,4,3>b o 0 o (8,64):(64,1)",
+        ),
+        ("f16[8,64]:[64,1]+512 xor<bytes 4-6 ^= 7-9>", None, "f16 S<3,4,3>b o 512 o (8,64):(64,1)"),
+        ("s4[8,64]:[64,1] xor<elements 4 ^= 7>", None, "s4 S<1,4,3>e o 0 o (8,64):(64,1)"),
+        ("u8[8,64]:[64,1] xor<bytes 4 ^= 7+8, 5 ^= 6>", None, ""),
+    ] {
+        let layout: Layout = given.parse().unwrap();
+        assert_eq!(layout.to_string(), canonical.unwrap_or(given));
+        let written = layout.text_in(Notation::CuTe);
+        assert_eq!(written.as_deref().unwrap_or_default(), cute, "{given}: {written:?}");
+        if let Ok(written) = written {
+            assert_eq!(map(&written), map(given), "{written}");
+        }
+        assert_eq!(layout.text_in(Notation::Xla).unwrap_err().code(), "not_expressible");
+    }
+    // Behind other notations, and 8-bit types, for which both units say the same.
+    for (given, same) in [
+        ("f16[8,64]{1,0} xor<bytes 4-6 ^= 7-9>", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
+        ("f16(8,64):(64,1) xor<bytes 4-6 ^= 7-9>", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
+        (
+            "torch.empty_strided((8,64), (64,1), dtype=torch.float16) xor<bytes 4-6 ^= 7-9>",
+            "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>",
+        ),
+        ("s8 S<3,4,3> o 0 o (8,128):(128,1)", "s8[8,128]:[128,1] xor<bytes 4-6 ^= 7-9>"),
+        ("f16 S<0,4,3> o 0 o (8,8):(8,1)", "f16[8,8]:[8,1]"),
+        ("f16 S<3,4,3>e o 0 o (8,64):(64,1)", "f16[8,64]:[64,1] xor<elements 4-6 ^= 7-9>"),
+        ("f16[8,64]:[64,1] xor<bytes 4-5 ^= 7-8, 6 ^= 9>", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
+    ] {
+        assert_eq!(map(given), map(same), "{given}");
+    }
+    assert_eq!(map("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>").offset(&[1, 0]), Ok(72));
+    assert_eq!(map("f16 S<3,4,3>e o 0 o (8,64):(64,1)").offset(&[1, 0]), Ok(64));
+}
+
+#[test]
+fn texts_that_are_refused() {
+    for (given, column, sentence) in [
+        ("f16[8,64]:[64,1] xor<4-6 ^= 7-9>", 22, "`bytes` or `elements`"),
+        ("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-8>", 28, "as many bits"),
+        ("f16[8,64]:[64,1] xor<bytes 4-6 = 7-9>", 32, "`^=`"),
+        ("f16[8,64]:[64,1] xor<bytes 6-4 ^= 7-9>", 29, "not below the first"),
+        ("f16[8,64]:[64,1] xor<bytes 4 ^= 77>", 33, "a bit below 64"),
+        ("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9", 38, "`>`"),
+        ("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9> more", 40, "nothing more"),
+        ("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9> xor<bytes 4 ^= 7>", 40, "nothing more"),
+        ("q4_0[4,64] xor<bytes 4 ^= 7>", 16, "a layout of one array"),
+        ("ndarray(shape=(2,3), dtype=float32, strides=(-12,4)) xor<bytes 4 ^= 7>", 58, "runs forwards"),
+        ("S<3,4,3>b o 0 o (8,64):(64,1)", 1, "a type in front"),
+        ("f16 S<3,4>b o 0 o (8,64):(64,1)", 10, "`,`"),
+        ("f16 S<3,4,3>x o 0 o (8,64):(64,1)", 13, "bits of bytes"),
+        ("f16 S<3,4,3>b (8,64):(64,1)", 15, "an offset"),
+        ("f16 S<3,4,3>b o 0 o (8,64):(-64,1)", 21, "strides of 0 or more"),
+    ] {
+        let error = given.parse::<Layout>().unwrap_err();
+        assert_eq!(error.column(), Some(column), "{given}: {error}");
+        assert!(error.to_string().contains(sentence), "{given}: {error}");
+    }
+    // CuTe prints no unit, and here the two differ: both texts are ready to paste.
+    let error = "f16 S<3,4,3> o 0 o (8,64):(64,1)".parse::<Layout>().unwrap_err().to_string();
+    for text in ["`f16 S<3,4,3>b o 0 o (8,64):(64,1)`", "`f16 S<3,4,3>e o 0 o (8,64):(64,1)`"] {
+        assert!(error.contains(text), "{error}");
+        text.trim_matches('`').parse::<Layout>().unwrap();
+    }
+    for (given, code) in [
+        ("f16[8,64]:[64,1] xor<bytes 0 ^= 7>", "not_expressible"),
+        ("f16[8,64]:[64,1] xor<bytes 7 ^= 4>", "swizzle_bit"),
+        ("f6e2m3fn[8,64]:[64,1] xor<bytes 4 ^= 7>", "not_expressible"),
+        ("f16 S<3,4,3>b o 8 o (8,64):(64,18446744073709551615)", "overflow"),
+        ("f16 S<99,4,3>b o 0 o (8,64):(64,1)", "swizzle_bit"),
+    ] {
+        assert_eq!(given.parse::<Layout>().unwrap_err().code(), code, "{given}");
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    #[test]
+    fn what_is_written_is_read_back(flips in flips(), rows in 1..40_u64, columns in 1..40_u64, pad in 0..9_u64, small: bool) {
+        let plain = format!("{}[{rows},{columns}]:[{},1]", if small { "s4" } else { "f32" }, columns + pad);
+        let swizzled = map(&plain).with_swizzle(&Swizzle::new(&flips).unwrap()).unwrap();
+        let written = text(swizzled.clone()).unwrap();
+        prop_assert!(map(&written).same_places(&swizzled).unwrap(), "{}", written);
+        if let Ok(cute) = text_in(swizzled.clone(), Notation::CuTe) {
+            prop_assert!(map(&cute).same_places(&swizzled).unwrap(), "{}", cute);
+        }
+    }
+}
