@@ -246,7 +246,7 @@ impl Nest {
             let mut bit = 1;
             while bit < size {
                 // Neighbouring bits that the swizzle does not name stay together.
-                let is_idle = |bit: i64| bit * stride & side.involved == 0;
+                let is_idle = |bit: i64| (bit * stride) & side.involved == 0;
                 let mut width = 2;
                 while is_idle(bit) && bit * width < size && is_idle(bit * width) {
                     width *= 2;
@@ -269,7 +269,7 @@ impl Nest {
     /// Appends a box for each value of the bits that flip others. Each loop counts through bits of its own.
     fn flip(self, side: &Side, moved: &mut Vec<Nest>) -> Option<()> {
         let start = self.offset(side);
-        let (mut seen, mut reach) = (start % side.span & -side.low, start % side.low);
+        let (mut seen, mut reach) = ((start % side.span) & -side.low, start % side.low);
         let mut varying = 0;
         for &step in self.loops.iter().filter(|step| !side.moves_alike(**step)) {
             let (stride, bits) = (side.stride(step), step.last(side.side));

@@ -276,11 +276,12 @@ impl BoxOf<'_> {
                 continue;
             }
             for (axis, offset) in (1..).zip(corner) {
-                if !(-reach..reach).contains(offset) {
+                let lowest = reach.saturating_neg();
+                if !(lowest..reach).contains(offset) {
                     let reason = format!(
                         "axis {axis} has {offset}, and a tensor of rank {} takes {} to {}",
                         self.rank,
-                        -reach,
+                        lowest,
                         reach.saturating_sub(1)
                     );
                     errors.push(Code::Im2colCorner.because(what, reason).on(axis));

@@ -56,7 +56,7 @@ fn where_an_operation_ends() {
         assert_eq!(found, lines, "{text}");
     }
     // A text that never ends is not read again for each of its lines.
-    let text = "a = f32[2] add(b,\n".repeat(1) + &"c,\n".repeat(1000);
+    let text = "a = f32[2] add(b,\n".to_owned() + &"c,\n".repeat(1000);
     assert_eq!(split(&text)[0].lines().count(), 65);
 }
 

@@ -128,7 +128,7 @@ fn plane_copies(
         list.push(PartCopy { plan: Arc::new(plan), at, flip: one.flip ^ other.flip, plane });
         return Ok(());
     }
-    for side in [from, to].into_iter().filter(|side| side.parts.is_empty()) {
+    if let Some(side) = [from, to].into_iter().find(|side| side.parts.is_empty()) {
         return Err(side.why_without_map());
     }
     check_sizes(from.map_sizes(), to.map_sizes())?;

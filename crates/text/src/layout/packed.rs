@@ -44,7 +44,12 @@ impl Layout {
         let layouts: Vec<&dyn ToIndexMap> = own
             .iter()
             .zip(&rows)
-            .map(|((_, plane), row)| row.as_ref().map_or(*plane as &dyn ToIndexMap, |row| row as &dyn ToIndexMap))
+            .map(|((_, plane), row)| -> &dyn ToIndexMap {
+                match row {
+                    Some(row) => row,
+                    None => *plane,
+                }
+            })
             .collect();
         let mut packed = pack_buffer(&layouts, limits)?;
         let offset = |first: &usize| {

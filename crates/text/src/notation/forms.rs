@@ -194,7 +194,7 @@ impl Form {
             if let Some(key) = skipped {
                 cursor.move_to(at.plus(key.len()));
             }
-            let key = skipped.map_or_else(|| cursor.word(), |key| key);
+            let key = skipped.copied().unwrap_or_else(|| cursor.word());
             if !key.is_empty() {
                 cursor.expect(assign, &format!("`{assign}`"))?;
             }
