@@ -372,8 +372,8 @@ fn escaped(line: &str) -> Cow<'_, str> {
     line.chars().map(escape).collect::<String>().into()
 }
 
-/// The most characters of an input in front of a sentence, and of a sentence. What it quotes may be as long as
-/// a file.
+/// The most characters of an input in front of a sentence, and of a sentence. What it quotes may be as long
+/// as a file.
 const MOST_INPUT_SHOWN: usize = 400;
 const MOST_SENTENCE: usize = 4000;
 

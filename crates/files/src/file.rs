@@ -14,8 +14,8 @@ use crate::npy;
 use crate::stored::{Contents, Entry, Kind, Readers};
 use crate::{Error, Input, gguf, safetensors};
 
-/// Opens a safetensors, GGUF or .npy file, or the index of a sharded model with all its parts. A file is known
-/// by its first bytes, an index by its ending `.json`.
+/// Opens a safetensors, GGUF or .npy file, or the index of a sharded model with all its parts. A file is
+/// known by its first bytes, an index by its ending `.json`.
 ///
 /// Headers are read whole and checked; the bytes of tensors are mapped and not touched.
 ///
@@ -34,8 +34,8 @@ use crate::{Error, Input, gguf, safetensors};
 /// # Errors
 ///
 /// A file cannot be read, is in another format, is damaged, contradicts itself or its index, or lists more
-/// than the bounds: 65,536 tensors of a GGUF file and 131,072 of another one, 1,048,576 axes in all, 16 MiB of
-/// names, headers of 25 MB (safetensors) and 256 MiB (GGUF, whose vocabularies are skipped).
+/// than the bounds: 65,536 tensors of a GGUF file and 131,072 of another one, 1,048,576 axes in all, 16 MiB
+/// of names, headers of 25 MB (safetensors) and 256 MiB (GGUF, whose vocabularies are skipped).
 pub fn open(path: impl AsRef<Path>) -> Result<File, Error> {
     let path = path.as_ref();
     if !is_index(path) {

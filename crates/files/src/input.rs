@@ -94,8 +94,8 @@ impl Input {
         &self.path
     }
 
-    /// Checks that no other program changed the file after it was opened. Call it before a result is used that
-    /// was made of the bytes.
+    /// Checks that no other program changed the file after it was opened. Call it before a result is used
+    /// that was made of the bytes.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | the root | [`open`], [`File`], [`Tensor`]; [`Writer`]; the files underneath: [`Input`], [`NewFile`], [`Pieces`] |
-//! | [`lay_out`] | a whole model in other layouts |
+//! | the root | [`open`], [`File`], [`Tensor`]; [`Writer`]; the files underneath: [`Input`], [`NewFile`], [`Pieces`]
+//! | | [`lay_out`] | a whole model in other layouts |
 //! | [`npy`] | the headers of .npy files |
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 

@@ -151,8 +151,8 @@ impl Header {
         BufferTensorDesc::packed(self.data_type, &reversed)?.permute(&axes)
     }
 
-    /// Checks that a file with this header has this layout, and returns the bytes of its elements. `layout` is
-    /// the text of the layout, for the message of an error.
+    /// Checks that a file with this header has this layout, and returns the bytes of its elements. `layout`
+    /// is the text of the layout, for the message of an error.
     ///
     /// # Errors
     ///

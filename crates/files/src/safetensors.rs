@@ -189,8 +189,8 @@ impl Info {
         DataType::from_name_in(Naming::Safetensors, &self.dtype)
     }
 
-    /// Checks that the tensor begins where the one before it ends, and is as long as its elements. Returns its
-    /// end.
+    /// Checks that the tensor begins where the one before it ends, and is as long as its elements. Returns
+    /// its end.
     fn check(&self, last: u64, shown: &dyn Fn() -> String) -> Result<u64, String> {
         let (start, end) = self.data_offsets;
         let contradicts = |why: String| Err(format!("has a header that contradicts itself: {why}"));

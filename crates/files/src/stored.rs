@@ -49,8 +49,8 @@ impl Readers {
     }
 }
 
-/// What a header says about a tensor. The layout is made when it is asked for, because it takes many times the
-/// memory.
+/// What a header says about a tensor. The layout is made when it is asked for, because it takes many times
+/// the memory.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: Arc<str>,

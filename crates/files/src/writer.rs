@@ -14,8 +14,8 @@ use crate::{Error, NewFile, npy};
 
 /// Writes tensors to a new file, which is complete or absent: it has its name when all bytes are on the disk.
 ///
-/// A file whose name ends in `.npy` has one tensor; every other one is written as safetensors. The metadata of
-/// safetensors names the layouts, as [`open`](crate::open) reads them, unless all tensors are packed.
+/// A file whose name ends in `.npy` has one tensor; every other one is written as safetensors. The metadata
+/// of safetensors names the layouts, as [`open`](crate::open) reads them, unless all tensors are packed.
 ///
 /// ```
 /// use tensor_layout_files::{Writer, open};
@@ -44,8 +44,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// The name ends in `.gguf`, which is not written, is that of a folder or a device, or that of a read-only
-    /// file.
+    /// The name ends in `.gguf`, which is not written, is that of a folder or a device, or that of a
+    /// read-only file.
     pub fn create(path: impl AsRef<Path>) -> Result<Writer<'a>, Error> {
         let path = path.as_ref().to_owned();
         if has_ending(&path, "gguf") {
@@ -59,8 +59,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// The layout lies in several parts or planes, takes another number of bytes, the name is taken, or a .npy
-    /// file cannot have the layout.
+    /// The layout lies in several parts or planes, takes another number of bytes, the name is taken, or a
+    /// .npy file cannot have the layout.
     pub fn tensor(mut self, name: &str, layout: &Layout, bytes: &'a [u8]) -> Result<Writer<'a>, Error> {
         let shown = printable(name);
         let refuse = |why: String| Error::new(&self.path, format!("cannot have the tensor `{shown}`: {why}"));

@@ -60,8 +60,8 @@ pub struct LaidOut {
 pub struct Refusal {
     /// The code of the error.
     pub code: &'static str,
-    /// The data type that the device does not have; of other codes the whole sentence, for the first tensor of
-    /// a part that breaks the rule.
+    /// The data type that the device does not have; of other codes the whole sentence, for the first tensor
+    /// of a part that breaks the rule.
     pub what: Option<String>,
 }
 
