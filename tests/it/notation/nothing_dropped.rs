@@ -33,6 +33,14 @@ fn words_that_no_reader_knows_are_refused() {
         ("torch.empty_strided((2, 3), (3, 1), dtype=torch.float32, layout=torch.sparse_coo)", "column 58"),
         ("f32[8, 64][64, 1]gpu:0", "a device of PyTorch"),
         ("foo.f32[2,3]", "column 1"),
+        ("empty_strided_cuda((8, 64), (64, 1), torch.float33)", "a dtype such as"),
+        ("empty_strided_cuda((8, 64), (64, 1), torch.float32, junk=1)", "column 53"),
+        ("f32 assert_size_stride(arg0_1, (8, 64), (64, 1), (1, 2))", "column 50"),
+        ("FixedLayout('cpu', torch.float32, size=[3, 1030], stride=[1056, 1], junk=2)", "column 69"),
+        ("\"f32[8, 64][64, 1]cuda:0", "column 25"),
+        ("f32[4,6] Format(layout=Layout(major_to_minor=(0, 1), tiling=()), junk=1)", "`sharding=`"),
+        ("tensor<ptr<f32, junk> o (4,6):(6,1)>", "a memory space"),
+        ("tensor<ptr<f32, smem> o S<2,3,3> o 0 o (4,6):(6,1)>", "a swizzle"),
     ] {
         let error = text.parse::<Notated>().unwrap_err().to_string();
         assert!(error.contains(sentence), "{text}: {error}");
@@ -50,6 +58,25 @@ fn words_that_no_reader_knows_are_refused() {
 fn words_that_change_no_place_are_skipped() {
     for (text, same) in [
         ("shape=(2, 3), strides=(12, 4), dtype=float32", "f32[2,3]:[3,1]"),
+        ("empty_strided_cuda((8, 64), (1, 8), torch.float32)", "f32[8,64]:[1,8]"),
+        ("f32 assert_size_stride(arg0_1, (8, 64), (64, 1))", "f32[8,64]:[64,1]"),
+        ("f16 assert_size_stride(buf1, (8, 64), (64, 1), 'torch.ops.aten.mm.default')", "f16[8,64]:[64,1]"),
+        ("FixedLayout('cpu', torch.float32, size=[3, 1030], stride=[1056, 1])", "f32[3,1030]:[1056,1]"),
+        (
+            "TensorMetadata(shape=torch.Size([6, 4]), dtype=torch.float32, requires_grad=False, stride=(1, 6), \
+             memory_format=None, is_quantized=False, qparams={})",
+            "f32[6,4]:[1,6]",
+        ),
+        ("\"f32[8, 64][64, 1]cuda:0\"", "f32[8,64]:[64,1]"),
+        ("f16 ne = {3, 2, 1, 1}, nb = {2, 6, 12, 12}", "f16[1,1,2,3]:[6,6,3,1]"),
+        (
+            "f32[4,6] Format(layout=Layout(major_to_minor=(1, 0), tiling=(), sub_byte_element_size_in_bits=0), \
+             sharding=SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=device))",
+            "f32[4,6]{0,1}",
+        ),
+        ("f32[4,6] DeviceLocalLayout(major_to_minor=(1, 0), tiling=())", "f32[4,6]{0,1}"),
+        ("tensor<ptr<f32, generic> o (4,6):(6,1)>", "f32[4,6]:[6,1]"),
+        ("f32 8:2", "f32[8]:[2]"),
         ("shape=(2, 3), dtype='<f2', strides=(2, 4)", "f16[2,3]:[1,2]"),
         ("f32 [2,3]:[5,1]", "f32[2,3]:[5,1]"),
         ("f32 shape=[2, 3], strides=[3, 1], layout=Cc (0x5), const ndim=2", "f32[2,3]:[3,1]"),

@@ -45,6 +45,8 @@ pub(super) struct Form {
 enum Front {
     /// A field without a key, and a comma. A list may be left out.
     Of(Field),
+    /// A word or a text in quotes that changes no place, if one is next, and a comma.
+    Name,
     Token(&'static str),
 }
 
@@ -58,7 +60,7 @@ enum Field {
 }
 
 use Field::{Offset, Sizes, Strides, Type};
-use Front::{Of, Token};
+use Front::{Name, Of, Token};
 
 const NUMPY: Form = Form {
     notation: Notation::Numpy,
@@ -88,8 +90,31 @@ const TORCH_SIZE: Form = Form {
     ..TORCH
 };
 
-const FORMS: [Form; 8] = [
+const FORMS: [Form; 12] = [
     NUMPY,
+    Form {
+        text: "",
+        begins: &["empty_strided_cuda(", "empty_strided_cpu(", "empty_strided_xpu("],
+        front: &[Of(Sizes), Of(Strides), Of(Type)],
+        ..TORCH
+    },
+    Form { text: "", begins: &["assert_size_stride("], front: &[Name, Of(Sizes), Of(Strides), Name], ..TORCH },
+    Form {
+        text: "",
+        begins: &["FixedLayout("],
+        front: &[Name, Of(Type)],
+        keys: &[("size", Sizes), ("stride", Strides), ("offset", Offset)],
+        skips: &["is_pinned"],
+        ..TORCH
+    },
+    Form {
+        text: "",
+        begins: &["TensorMetadata("],
+        front: &[],
+        keys: &[("shape", Sizes), ("dtype", Type), ("stride", Strides)],
+        skips: &["requires_grad", "memory_format", "is_quantized", "qparams"],
+        ..TORCH
+    },
     Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
     TORCH,
     TORCH_SIZE,
@@ -115,7 +140,7 @@ const FORMS: [Form; 8] = [
     Form {
         notation: Notation::Ggml,
         text: "{type} ne={[sizes]} nb={[strides]}",
-        begins: &["ne="],
+        begins: &["ne=", "ne = "],
         keys: &[("ne", Sizes), ("nb", Strides)],
         close: "",
         ..NUMPY
@@ -149,14 +174,30 @@ impl Fields {
         let at = cursor.position();
         Ok(match field {
             Type => self.data_type.replace(numpy::read_dtype(cursor)?).is_some(),
-            Sizes => self.sizes.replace(tuple(cursor, |cursor| cursor.number("a size"))?).is_some(),
+            Sizes => self.sizes.replace(read_list(cursor, |cursor| cursor.number("a size"))?).is_some(),
             Strides => {
-                let strides = tuple(cursor, |cursor| Ok((cursor.position(), signed(cursor)?)))?;
+                let strides = read_list(cursor, |cursor| Ok((cursor.position(), signed(cursor)?)))?;
                 self.strides.replace((at, strides)).is_some()
             }
             Offset => self.offset.replace((at, signed(cursor)?)).is_some(),
         })
     }
+}
+
+/// Reads a tuple, ggml's `{3, 2}` or PyTorch's `torch.Size([2, 3])`.
+fn read_list<'a, T>(
+    cursor: &mut Cursor<'a>,
+    number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    if cursor.eat("{") {
+        return cursor.list("}", number);
+    }
+    let is_size = cursor.eat("torch.Size(");
+    let numbers = tuple(cursor, number)?;
+    if is_size {
+        cursor.expect(")", "`)`")?;
+    }
+    Ok(numbers)
 }
 
 impl Form {
@@ -173,6 +214,8 @@ impl Form {
         for part in self.front {
             match part {
                 Token(token) => cursor.expect(token, &format!("`{token}`"))?,
+                Name if matches!(cursor.peek(), Some(b'\'' | b'"')) => skip_value(cursor),
+                Name => drop(cursor.word()),
                 Of(Sizes | Strides) if !matches!(cursor.peek(), Some(b'(' | b'[')) => {}
                 Of(field) => drop(found.read(*field, cursor)?),
             }

@@ -6,12 +6,33 @@ use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::tiled::{ArrayShape, Layout, MAX_TILE_ENTRIES, Tile};
 
-use super::{Notation, type_and_sizes};
+use super::{Notation, forms, type_and_sizes};
 use crate::numbers::tuple;
 
-/// Reads the rest of `Layout(major_to_minor=(1, 0), tiling=((8, 128), (2, 1)),
-/// sub_byte_element_size_in_bits=0)`.
+/// Whether a text begins with a layout of JAX.
+pub(super) fn is_layout(text: &str) -> bool {
+    BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+}
+
+const BEGINNINGS: [&str; 3] = ["Layout(", "DeviceLocalLayout(", "Format(layout=Layout("];
+
+/// Reads `Layout(major_to_minor=(1, 0), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)`, also
+/// inside `Format(layout=.., sharding=..)`, whose sharding changes no place of an array.
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
+    let is_format = cursor.rest().starts_with("Format(");
+    BEGINNINGS.iter().find(|beginning| cursor.eat(beginning));
+    let shape = read_fields(cursor, data_type, sizes)?;
+    if is_format {
+        if cursor.eat(",") {
+            cursor.expect("sharding=", "`sharding=`")?;
+            forms::skip_value(cursor);
+        }
+        cursor.expect(")", "`)`")?;
+    }
+    Ok(shape)
+}
+
+fn read_fields(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     cursor.expect("major_to_minor=", "`major_to_minor=`")?;
     let (at, rank) = (cursor.position(), sizes.len());
     let numbers = tuple(cursor, |cursor| Ok((cursor.position(), cursor.number("a dimension")?)))?;

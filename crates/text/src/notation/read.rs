@@ -116,6 +116,16 @@ const NOTHING: &str = "nothing more";
 /// Reads the layout at the cursor, and returns it with what may follow it, for the error of a text that goes
 /// on.
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
+    // Graphs of PyTorch print the text in quotes.
+    if cursor.eat("\"") {
+        let (read, _) = unquoted(cursor)?;
+        cursor.expect("\"", "`\"`")?;
+        return Ok((read, NOTHING));
+    }
+    unquoted(cursor)
+}
+
+fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
     let (start, rest) = (cursor.position(), cursor.rest());
     if rest.starts_with("kv:") {
         return Ok((Read::Cache(KvCache::read(cursor)?), NOTHING));
@@ -128,7 +138,9 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Erro
     }
     // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
     let name = rest.split(['[', ']', '{', '}', '(', ')']).next().unwrap_or_default();
-    if let Some((name, _)) = name.split_once(':') {
+    // CuTe's layout of one dimension has a number there: `f32 8:2`.
+    let is_cute = |name: &str| name.contains(' ') && name.ends_with(|c: char| c.is_ascii_digit());
+    if let Some((name, _)) = name.split_once(':').filter(|(name, _)| !is_cute(name)) {
         ask_the_driver(name)?;
         return Ok((Read::Named(NamedLayout::read(cursor)?), NOTHING));
     }
@@ -166,7 +178,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Erro
     if let Some(read) = without_type(cursor, Some(data_type))? {
         return Ok((read, NOTHING));
     }
-    if cursor.peek() == Some(b'(') {
+    if cursor.peek().is_some_and(|byte| byte == b'(' || byte.is_ascii_digit()) {
         let (map, reversed) = cute::read(cursor, data_type)?;
         return Ok((Read::signed((map.into(), reversed), Notation::CuTe), NOTHING));
     }
@@ -182,6 +194,9 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
         Read::signed(form.read(cursor, data_type)?, form.notation)
     } else if cursor.eat("memref<") {
         Read::signed(memref::read(cursor)?, Notation::Mlir)
+    } else if data_type.is_none() && cursor.eat("tensor<ptr<") {
+        let (map, reversed) = cute::read_tensor(cursor)?;
+        Read::signed((map.into(), reversed), Notation::CuTe)
     } else if data_type.is_none() && cursor.eat("{") {
         Read::one(directml::read(cursor, start)?, Notation::Directml)
     } else {
@@ -206,7 +221,7 @@ fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'s
             let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
             Read::signed((desc.into(), reversed), Notation::Torch)
         }
-        (Some(b'L'), Some(sizes)) if cursor.eat("Layout(") => {
+        (Some(b'L' | b'F' | b'D'), Some(sizes)) if jax::is_layout(cursor.rest()) => {
             Read::one(jax::read(cursor, data_type, &sizes)?, Notation::Jax)
         }
         (Some(b':'), Some(sizes)) if cursor.eat(":") => match cursor.peek() {
@@ -330,7 +345,7 @@ pub fn lacks_type(text: &str) -> bool {
         text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let start = text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()));
     let is_form = text.get(start..).and_then(forms::form).is_some() && !text.contains("dtype");
-    is_form || is_cute && text.contains(':') || text.starts_with("Layout(") || text.starts_with("S<")
+    is_form || is_cute && text.contains(':') || jax::is_layout(text) || text.starts_with("S<")
 }
 
 /// The beginnings of texts that no strides or tiles describe, and the reason.
