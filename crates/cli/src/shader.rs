@@ -140,7 +140,7 @@ impl ProgramArguments {
             let made = std::fs::create_dir_all(folder);
             made.map_err(|error| Stop::Unusable(format!("{} cannot be made: {error}", folder.display())))?;
             for (name, text) in &written {
-                NewFile::write(&folder.join(name), text.as_bytes())?;
+                NewFile::write(folder.join(name), text.as_bytes())?;
             }
             if !output.is_json() {
                 let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();

@@ -190,7 +190,7 @@ fn operations_are_refused_where_they_are_wrong() {
     // The next line is read on its own.
     let run = run_with_input(
         &["describe", "-", "--json"],
-        &format!("a = f32[2]{{1}} neg(b)\nf32[2]\na = f32[2] neg(\n\nf32[3]"),
+        "a = f32[2]{1} neg(b)\nf32[2]\na = f32[2] neg(\n\nf32[3]",
     );
     let objects = run.objects();
     assert_eq!(
