@@ -5,9 +5,11 @@
 //! command line. Only `memory` uses pointers.
 
 mod commands;
+mod contiguous;
 mod copy;
 mod error;
 mod explain;
+mod formats;
 mod layout;
 mod memory;
 mod new_array;
@@ -31,7 +33,9 @@ mod relayout {
     #[pymodule_export]
     use crate::commands::{convert_model, main, names, validate};
     #[pymodule_export]
-    use crate::copy::{ascontiguous, copy, measure};
+    use crate::contiguous::ascontiguous;
+    #[pymodule_export]
+    use crate::copy::{copy, measure};
     #[pymodule_export]
     use crate::error::LayoutError;
     #[pymodule_export]

@@ -46,6 +46,7 @@
 mod index_map;
 
 mod boxes;
+mod buffer;
 mod deviation;
 mod digits;
 mod equality;

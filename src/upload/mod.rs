@@ -31,6 +31,7 @@ mod devices;
 mod feature_level;
 mod limits;
 mod planes;
+mod planes_of_tensors;
 mod report;
 mod scaled;
 mod split;

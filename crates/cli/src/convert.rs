@@ -16,8 +16,8 @@ use tensor_layout_text::{Layout, Notation, ViewStep};
 use crate::input::{check_length, is_standard, no_memory, open, zeroed};
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
 use crate::progress::progress_bar;
-use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, write_list};
+use tensor_layout_text::rule::layout_or_rule;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -34,7 +34,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub use check::{check_object, limits_by_name};
 use output::{Colours, Output, Stop, Verdict, with_type};
-use tensor_layout_text::rule;
 pub use tensor_layout_text::rule::layout_by_rule;
 
 /// Tensor layouts in strides and tiles: described, converted and checked.

@@ -31,6 +31,7 @@ pub mod layout;
 pub mod named;
 mod notation;
 mod numbers;
+mod part;
 pub mod rule;
 mod spell;
 

@@ -19,7 +19,7 @@ use crate::numbers::list;
 /// use tensor_layout_text::rule::Rule;
 ///
 /// let rule: Rule = "nhwc".parse()?;
-/// assert_eq!(rule.layout(DataType::F16, &[1, 3, 2, 2]).unwrap().to_string(), "f16[1,3,2,2]:[12,1,6,3]");
+/// assert_eq!(rule.layout(DataType::F16, &[1, 3, 2, 2]).unwrap().to_string(), "f16[1,3,2,2]:NHWC");
 /// assert!("ncwh:".parse::<Rule>().is_err());
 /// # Ok::<(), String>(())
 /// ```

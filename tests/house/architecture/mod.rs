@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("relayout", &["element", "strided", "map"]),
     ("upload", &["element", "strided", "map", "bridge"]),
     // Re-exports for authors of back ends.
-    ("plan", &["element", "typed_sizes", "strided", "map", "relayout"]),
+    ("plan", &["element", "typed_sizes", "strided", "tiled", "map", "relayout"]),
     // The rim may use everything, and no folder inside uses it.
     ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload"]),
 ];

@@ -52,7 +52,7 @@ fn every_case_of_the_headers() {
 
 #[test]
 fn where_a_box_is_stored() {
-    // What Triton 3.9.0 records for its nvmma_shared layouts (tests/data/swizzles.jsonl), by the rows of a box.
+    // As Triton 3.9.0 records its nvmma_shared layouts (tests/data/swizzles.jsonl).
     for (limits, text, sizes, bytes, alignment, places) in [
         ("cuda-tensor-map:128", "f16[512,64]:[64,1]", [64, 64], 8192, 1024, [([1, 0], 72), ([7, 63], 455)]),
         ("cuda-tensor-map:64", "f16[512,64]:[64,1]", [8, 32], 512, 512, [([2, 0], 72), ([1, 31], 63)]),

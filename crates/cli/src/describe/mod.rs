@@ -15,8 +15,8 @@ use tensor_layout_text::{Layout, Notation};
 
 use crate::output::{Output, Stop, Texts, Verdict, each_text, refused};
 use crate::parts::parts_in_words;
-use crate::rule::tpu_generation;
 use crate::table::{counted, long_bytes, write_list};
+use tensor_layout_text::rule::tpu_generation;
 
 use array::Description;
 use tuple::TupleDescription;

@@ -11,8 +11,8 @@ use tensor_layout_hlo::{LiveMemory, Report, ReportLine, ReportSettings, memory_n
 use crate::draw::{check_svg, write_svg};
 use crate::input::is_standard;
 use crate::output::{Output, Stop, Verdict};
-use crate::rule::tpu_generation;
 use crate::table::Table;
+use tensor_layout_text::rule::tpu_generation;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -9,7 +9,7 @@ fn a_kernel_level_that_is_none_is_reported_and_ignored() {
         let arguments = ["convert", "--explain", "--from", "f32[64,64]", "--to", "f32[64,64]{0,1}"];
         run_with_variable("TENSOR_LAYOUT_LEVEL", level, &arguments)
     };
-    let sentence = "TENSOR_LAYOUT_LEVEL is ignored: column 1 of `Portable`: expected a kernel level: portable, neon, avx2, \
+    let sentence = "TENSOR_LAYOUT_LEVEL is ignored: expected a kernel level: portable, neon, avx2, \
         avx512, found `Portable`\n";
     let run = explain("Portable");
     assert_eq!((run.status, run.stderr), (0, format!("warning: {sentence}")));

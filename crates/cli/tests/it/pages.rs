@@ -188,10 +188,7 @@ fn operations_are_refused_where_they_are_wrong() {
     assert_eq!((run.status, run.stdout.as_str()), (1, ""));
     assert!(run.stderr.contains("column 23"), "{}", run.stderr);
     // The next line is read on its own.
-    let run = run_with_input(
-        &["describe", "-", "--json"],
-        "a = f32[2]{1} neg(b)\nf32[2]\na = f32[2] neg(\n\nf32[3]",
-    );
+    let run = run_with_input(&["describe", "-", "--json"], "a = f32[2]{1} neg(b)\nf32[2]\na = f32[2] neg(\n\nf32[3]");
     let objects = run.objects();
     assert_eq!(
         objects.iter().map(|object| object["type"].as_str().unwrap()).collect::<Vec<_>>(),

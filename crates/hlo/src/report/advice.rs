@@ -4,7 +4,7 @@ use serde_json::json;
 use tensor_layout::ArrayShape;
 use tensor_layout::tiled::TpuGeneration;
 
-use super::Answer;
+use super::answer::Answer;
 use super::words::{small, space_name};
 use crate::{Lever, LeverKind, LiveMemory, PaddedDimension, hbm_bytes, short_bytes, smaller_layout};
 

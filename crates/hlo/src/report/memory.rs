@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::answer::Answer;
+use super::table::ReportTable;
 use super::words::{joined, long_bytes, pattern, percent, small, space_name, tuple_index};
-use super::{Answer, ReportTable};
 use crate::{
     BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, SpaceUse, memory_name,
     short_bytes,

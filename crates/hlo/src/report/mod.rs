@@ -1,6 +1,7 @@
 //! `Report`: all that is known about the memory of a program, as lines for people and as objects.
 
 mod advice;
+mod answer;
 mod memory;
 mod out_of_memory;
 mod table;
@@ -11,10 +12,11 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use tensor_layout::tiled::TpuGeneration;
 
 use crate::{BufferAssignment, BufferTable, LiveMemory, Module, OutOfMemoryReport};
 
+use answer::Answer;
+pub use answer::{ReportLine, ReportSettings};
 pub use table::ReportTable;
 
 /// All that is known about the memory of a program: the peak of each memory space and what is alive there,
@@ -45,73 +47,6 @@ pub struct Report {
     lines: Vec<ReportLine>,
     objects: Vec<Value>,
     is_whole: bool,
-}
-
-/// What a [`Report`] depends on beside the program.
-///
-/// ```
-/// let settings = tensor_layout_hlo::ReportSettings { rows: 30, tpu: None };
-/// assert!(settings.tpu.is_none(), "the text does not say for which TPU it is");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReportSettings {
-    /// The number of rows in each table.
-    pub rows: usize,
-    /// The generation of TPU that the program is for, if that is known.
-    pub tpu: Option<TpuGeneration>,
-}
-
-/// A part of a [`Report`] for people.
-///
-/// ```
-/// use tensor_layout_hlo::{OutOfMemoryReport, Report, ReportLine, ReportSettings};
-///
-/// let text = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 41.74G of 15.75G hbm.\n";
-/// let settings = ReportSettings { rows: 10, tpu: None };
-/// let report = Report::out_of_memory(&OutOfMemoryReport::read(text.as_bytes())?, &settings);
-/// assert!(matches!(&report.lines()[0], ReportLine::Sentence(words) if words.contains("25.99G are missing")));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReportLine {
-    /// A line that is printed as it is.
-    Line(String),
-    /// Words, which may be wrapped.
-    Sentence(String),
-    /// An error: something that could not be read, or has no size.
-    Complaint(String),
-    /// Rows with a head.
-    Table(ReportTable),
-}
-
-/// The lines and the objects of a part of the report, while they are collected.
-#[derive(Debug, Default)]
-struct Answer {
-    lines: Vec<ReportLine>,
-    objects: Vec<Value>,
-}
-
-impl Answer {
-    fn line(&mut self, line: impl fmt::Display) {
-        self.lines.push(ReportLine::Line(line.to_string()));
-    }
-
-    fn sentence(&mut self, words: impl fmt::Display) {
-        self.lines.push(ReportLine::Sentence(words.to_string()));
-    }
-
-    fn complain(&mut self, sentence: impl fmt::Display) {
-        self.lines.push(ReportLine::Complaint(sentence.to_string()));
-    }
-
-    fn table(&mut self, table: ReportTable) {
-        self.lines.push(ReportLine::Table(table));
-    }
-
-    fn object(&mut self, object: Value) {
-        self.objects.push(object);
-    }
 }
 
 impl Report {

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::advice::padding;
+use super::answer::{Answer, ReportSettings};
+use super::table::ReportTable;
 use super::words::percent;
-use super::{Answer, ReportSettings, ReportTable};
 use crate::{OutOfMemoryReport, ReportedArray, ReportedSize, short_bytes};
 
 pub(super) fn answer(report: &OutOfMemoryReport, settings: &ReportSettings) -> Answer {

@@ -3,15 +3,11 @@
 use core::fmt;
 
 use tensor_layout::Error;
-use tensor_layout::checked::{self, BYTES, ELEMENTS, PHYSICAL};
+use tensor_layout::checked::{self, BYTES, PHYSICAL};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
-use tensor_layout::map::{IndexMap, Mode};
-use tensor_layout::strided::Slice;
 
 use crate::numbers::joined;
-
-use super::KvCache;
 
 pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::not_expressible("KV cache", reason.into())
@@ -31,7 +27,7 @@ pub(super) struct Field {
 }
 
 /// The names of fields, in the order in which they are written.
-const FIELDS: [&str; 10] = ["L", "B", "T", "H", "N", "C", "D", "2", "page", "kernel"];
+pub(super) const FIELDS: [&str; 10] = ["L", "B", "T", "H", "N", "C", "D", "2", "page", "kernel"];
 
 impl Field {
     pub(super) fn new(name: &str, size: u64) -> Result<Field, Error> {
@@ -107,7 +103,7 @@ impl Written {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    fn axis(&self, letter: char) -> Option<&Field> {
+    pub(super) fn axis(&self, letter: char) -> Option<&Field> {
         self.fields.iter().find(|field| field.name.chars().eq([letter]))
     }
 
@@ -115,65 +111,9 @@ impl Written {
         self.field(name).map(|field| field.size)
     }
 
-    /// Returns the cache with this field in place of one of the same name.
-    pub(super) fn with(mut self, field: Field) -> Result<KvCache, Error> {
-        self.fields.retain(|other| other.name != field.name);
-        self.fields.push(field);
-        self.cache()
-    }
-
-    pub(super) fn cache(mut self) -> Result<KvCache, Error> {
-        self.fields.sort_by_key(|field| FIELDS.iter().position(|name| *name == field.name));
-        let digits = self.digits()?;
-        let (strides, elements) = self.strides(&digits)?;
-        let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
-        let (tokens, is_content) = (self.size("T"), has('C') || has('2'));
-        let logical = |letter: char| match letter {
-            'B' | 'N' if tokens.is_some() => 'T',
-            '2' | 'C' | 'D' => {
-                if is_content {
-                    'C'
-                } else {
-                    'D'
-                }
-            }
-            _ => letter,
-        };
-        let of = |axis: char| {
-            let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| logical(*letter) == axis);
-            own.map(|(&(_, size), &stride)| Mode::new(size, stride)).collect::<Vec<_>>()
-        };
-        let axes: String = "LBTHNCD".chars().filter(|&axis| !of(axis).is_empty()).collect();
-        let dimensions: Vec<Vec<Mode>> = axes.chars().map(of).collect();
-        let whole = IndexMap::from_digits(self.data_type, self.data_type.bits(), &dimensions)?;
-        let whole = if whole.element_count() > 0 { whole.in_buffer_of(elements, false)? } else { whole };
-        let range = |axis: char| {
-            let (name, scale) = if axis == 'C' && has('2') { ('2', self.size("D").unwrap_or(1)) } else { (axis, 1) };
-            match self.axis(name).and_then(|field| field.part) {
-                Some((start, end)) => Ok::<Slice, Error>(
-                    (checked::mul(start, scale, ELEMENTS)?..checked::mul(end, scale, ELEMENTS)?).into(),
-                ),
-                None => Ok(Slice::ALL),
-            }
-        };
-        let mut ranges = axes.chars().map(range).collect::<Result<Vec<_>, _>>()?;
-        let is_whole = ranges.iter().all(|range| *range == Slice::ALL);
-        let place = axes.find(['B', 'T']);
-        if let (Some(tokens), Some(range)) = (tokens, place.and_then(|place| ranges.get_mut(place)))
-            && *range == Slice::ALL
-        {
-            *range = (0..tokens).into();
-        }
-        let block = digits.iter().zip(&strides).find(|(digit, _)| digit.0 == 'B').map_or(0, |(_, &stride)| stride);
-        let tokens_of_block = tokens.and(self.size("N")).unwrap_or(1);
-        let cache = KvCache { written: self, axes, whole, ranges, is_whole, place, block, tokens_of_block };
-        cache.check()?;
-        Ok(cache)
-    }
-
     /// Returns the digits of an offset in memory order, the slowest first: the letter of the axis, and the
     /// number of values of the digit.
-    fn digits(&self) -> Result<Vec<(char, u64)>, Error> {
+    pub(super) fn digits(&self) -> Result<Vec<(char, u64)>, Error> {
         let order = self.letters.as_str();
         let (mut axes, mut blocks, mut rest) = (Vec::new(), Vec::new(), order);
         while let Some(axis) = rest.chars().next() {
@@ -234,7 +174,7 @@ impl Written {
         Ok(digits)
     }
 
-    fn strides(&self, digits: &[(char, u64)]) -> Result<(Vec<u64>, u64), Error> {
+    pub(super) fn strides(&self, digits: &[(char, u64)]) -> Result<(Vec<u64>, u64), Error> {
         let bits = u64::from(self.data_type.bits());
         let elements = |bytes: u64, of: &str| {
             let whole = checked::mul(bytes, 8, BYTES)?;

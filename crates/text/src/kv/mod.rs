@@ -53,6 +53,7 @@
 mod copies;
 mod layout;
 mod pairs;
+mod placed;
 mod recognise;
 
 use core::fmt;
@@ -66,8 +67,8 @@ use tensor_layout::element::{DataType, Naming};
 use tensor_layout::strided::Slice;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
-use crate::layout::Part;
 use crate::named::{TableRow, nearest, sections};
+use crate::part::Part;
 
 #[cfg(feature = "relayout")]
 pub use copies::{BlockCopy, copies};

@@ -14,7 +14,7 @@
 use tensor_layout::strided::Slice;
 use tensor_layout::{Error, IndexMap};
 
-use crate::layout::Part;
+use crate::part::Part;
 
 use super::layout::refused;
 

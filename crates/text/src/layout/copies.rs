@@ -21,9 +21,9 @@ use tensor_layout::{DataType, Error, IndexMap};
 
 use crate::numbers::list;
 
-use super::parts::{Part, Run};
-use super::same::common;
 use super::{Layout, Plane, Role};
+use crate::part::common;
+use crate::part::{Part, Run};
 
 /// The copies that together are the copy of one layout to another, as [`copies`] returns them.
 #[derive(Debug, Clone)]

@@ -21,7 +21,6 @@ mod bound;
 mod copies;
 mod fields;
 mod packed;
-mod parts;
 mod places;
 mod read;
 mod same;
@@ -40,14 +39,13 @@ use crate::kv::KvCache;
 use crate::named::NamedLayout;
 use crate::notation::{Notated, Notation};
 
+pub use crate::part::Part;
 pub use bound::{Bound, bound_as};
 #[cfg(feature = "relayout")]
 pub use copies::{Copies, PartCopy, copies, in_own_bytes};
-pub use parts::Part;
 pub use places::Place;
 pub use same::Difference;
 #[cfg(feature = "relayout")]
-pub(crate) use same::common;
 
 /// A layout in any notation: planes of parts.
 ///
@@ -59,7 +57,7 @@ pub(crate) use same::common;
 ///
 /// let table: Layout = "kv:LBNHC:bf16[L=2,B=[3,0]/4,H=2,N=4,C=8]".parse()?;
 /// assert_eq!((table.planes().len(), table.values().parts().len()), (1, 2));
-/// assert_eq!(table.values().place(&[1, 1, 1, 3, 7])?.offset, 635);
+/// assert_eq!(table.values().place(&[1, 1, 1, 3, 7])?.offset, 319);
 ///
 /// let weights: Layout = "f4e2m1fn[128,320] with f8e8m0fnu per 32".parse()?;
 /// assert_eq!(weights.planes()[1].role(), &Role::Scales { per: vec![1, 32] });

@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use tensor_layout::Error;
 
-use super::parts::check_index;
 use super::{Layout, Plane, Role};
+use crate::part::check_index;
 
 /// Where an element of a plane is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

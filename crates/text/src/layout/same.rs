@@ -5,8 +5,8 @@ use tensor_layout::{DataType, Error};
 
 use crate::numbers::{joined, list};
 
-use super::parts::{Part, Run};
 use super::{Layout, Plane, Role, Written};
+use crate::part::{Run, common};
 
 /// Why two layouts are not the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,15 +175,4 @@ impl Plane {
         }
         Ok((false, None))
     }
-}
-
-/// Returns the indices that a part on one side and a part on the other have in common, for all pairs.
-pub(crate) fn common<'p>(
-    parts: &'p [Part],
-    others: &'p [Part],
-) -> impl Iterator<Item = (&'p Part, Vec<Run>, &'p Part)> {
-    parts.iter().flat_map(move |part| {
-        let runs: Vec<_> = part.runs().collect();
-        others.iter().filter_map(move |other| Some((part, other.common(&runs)?, other)))
-    })
 }

@@ -6,8 +6,8 @@ use tensor_layout::{AnyLayout, Error};
 
 use crate::notation::ViewStep;
 
-use super::parts::{Part, Run};
 use super::{Layout, Plane, Role, Written};
+use crate::part::{Part, Run};
 
 impl Layout {
     /// Returns the view that a step makes of this layout. A view of blocks has whole blocks, a view of values
@@ -28,7 +28,7 @@ impl Layout {
     ///
     /// let table: Layout = "kv:BNHC:u8[B=[3,0]/4,H=1,N=4,C=2]".parse()?;
     /// let second = table.view(&ViewStep::read("slice", "1:,:,:,:")?)?;
-    /// assert_eq!(second.to_string(), "u8[1,1,4,2]:[8,2,2,1]");
+    /// assert_eq!(second.to_string(), "u8[1,1,4,2]:[8,8,2,1]+0");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn view(&self, step: &ViewStep) -> Result<Layout, Error> {

@@ -8,7 +8,7 @@ use tensor_layout::plan::Code;
 use tensor_layout::relayout::{Piece, Relayout, Settings};
 use tensor_layout::{Error, ToIndexMap};
 
-use crate::layout::{Part, common};
+use crate::part::{Part, common};
 
 use super::group_copy::GroupCopy;
 use super::{NamedLayout, refused, repack};

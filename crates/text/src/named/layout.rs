@@ -11,8 +11,8 @@ use tensor_layout::plan::{read_blocks_after_type, read_type_and_sizes};
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
-use crate::layout::Part;
 use crate::numbers::joined;
+use crate::part::Part;
 
 use super::repack;
 use super::rule::Rule;

@@ -19,7 +19,7 @@ use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, Error};
 
-use crate::layout::Part;
+use crate::part::Part;
 
 use super::{Values, no_value, refused};
 

@@ -8,7 +8,7 @@ use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::strided::Slice;
 
-use crate::layout::Part;
+use crate::part::Part;
 
 use super::{Row, Values, refused};
 

@@ -10,12 +10,10 @@ use tensor_layout::checked::{self, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, LayoutClass, Mode};
-use tensor_layout::plan::read_type;
 
 use crate::spell::memory_order::digits_by_dimension;
 
 use super::Notation;
-use super::read::refuse_without_layout;
 use crate::numbers::joined;
 
 /// Returns the text of a layout in CuTe's notation. The text has the offsets of the elements, but not the
@@ -86,22 +84,6 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Inde
     }
     let reversed = (0..modes).filter(|&mode| backwards.get(mode) == Some(&Some(true))).collect();
     Ok((IndexMap::from_digits(data_type, data_type.bits(), &forwards)?, reversed))
-}
-
-/// Reads the rest of `tensor<ptr<f32, generic> o (4,6):(6,1)>`, as CuTe DSL prints a tensor.
-pub(super) fn read_tensor(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usize>), Error> {
-    let data_type = read_type(cursor)?;
-    cursor.expect(",", "`,` and a memory space")?;
-    let at = cursor.position();
-    if !matches!(cursor.word(), "generic" | "gmem" | "smem" | "rmem" | "tmem") {
-        return Err(cursor.error_at(at, "a memory space: generic, gmem, smem, rmem or tmem"));
-    }
-    cursor.expect(">", "`>`")?;
-    cursor.expect("o", "`o` and a layout")?;
-    refuse_without_layout(cursor.rest())?;
-    let read = read(cursor, data_type)?;
-    cursor.expect(">", "`>`")?;
-    Ok(read)
 }
 
 const NUMBER: &str = "a number or `(`";

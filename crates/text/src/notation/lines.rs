@@ -7,9 +7,10 @@ use tensor_layout::{AnyLayout, ArrayShape, Error, IndexMap, ToIndexMap};
 use crate::named::known_as;
 use crate::spell::{raise, spell};
 
-use super::strided::{Strided, axis_orders};
+use super::strided::{Strided, axis_order, axis_orders};
 use super::swizzle::{composed_text, suffix};
-use super::{Notated, Notation, cute, jax, memref, onednn, type_and_sizes};
+use super::{Notated, Notation, cute, directml, forms, jax, memref, onednn, type_and_sizes};
+use crate::numbers::list;
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,7 +238,7 @@ impl Writer {
                 let reason = "no name in the table has these places and this size";
                 self.names().next().ok_or_else(|| refuse(reason.into()))
             }
-            _ => self.strided.as_ref().map_err(|reason| refuse(reason.clone()))?.text(notation),
+            _ => strided_text(self.strided.as_ref().map_err(|reason| refuse(reason.clone()))?, notation),
         }
     }
 
@@ -252,5 +253,23 @@ impl Writer {
             }
             _ => spell(map),
         }
+    }
+}
+
+/// Returns the text in a notation that is sizes and strides, or an order of the axes.
+fn strided_text(strided: &Strided, notation: Notation) -> Result<String, Error> {
+    let Strided { data_type, desc } = strided;
+    match notation {
+        Notation::Directml => directml::write(strided),
+        Notation::Mlir => memref::write(strided),
+        Notation::AxisOrder => {
+            let order = axis_order(desc).map_err(|reason| Error::not_expressible(notation.noun(), reason))?;
+            Ok(format!("{}:{order}", type_and_sizes(*data_type, desc.sizes())))
+        }
+        Notation::Strides => {
+            let base = if desc.is_part() { format!("+{}", desc.base_offset()) } else { String::new() };
+            Ok(format!("{}:{}{base}", type_and_sizes(*data_type, desc.sizes()), list(desc.strides())))
+        }
+        _ => forms::write(notation, strided),
     }
 }

@@ -7,8 +7,9 @@ use tensor_layout::element::DataType;
 use tensor_layout::tiled::{ArrayShape, Layout, Tile, TileSize};
 use tensor_layout::{BufferTensorDesc, Error};
 
-use super::read::{element_type, refuse_without_layout};
+use super::no_layout::refuse_without_layout;
 use super::strided::{self, Signed, Strided};
+use super::types::element_type;
 use super::{Notation, forms};
 use crate::numbers::{joined, signed};
 

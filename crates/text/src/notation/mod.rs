@@ -1,11 +1,13 @@
 //! One reader and one writer for every notation of a layout.
 
+mod composed;
 mod cute;
 mod directml;
 mod forms;
 mod jax;
 mod lines;
 mod memref;
+mod no_layout;
 mod numpy;
 mod onednn;
 mod read;
@@ -13,6 +15,7 @@ mod signs;
 mod steps;
 mod strided;
 mod swizzle;
+mod types;
 mod views;
 
 pub(crate) use lines::lines_of;

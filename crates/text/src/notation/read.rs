@@ -13,7 +13,11 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::{Extent, Shape};
 use tensor_layout::{AnyLayout, AxisOrder, Error, ToIndexMap};
 
-use super::{Notated, Notation, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, type_and_sizes};
+use super::no_layout::refuse_without_layout;
+use super::types::element_type;
+use super::{
+    Notated, Notation, composed, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, type_and_sizes,
+};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 use crate::numbers::{list, signed, tuple};
@@ -173,7 +177,7 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
         cursor.move_to(start.plus(end).plus("], ".len()));
     }
     if cursor.eat("S<") {
-        return Ok((Read::one(swizzle::composed(cursor, data_type)?, Notation::CuTe), NOTHING));
+        return Ok((Read::one(composed::read(cursor, data_type)?, Notation::CuTe), NOTHING));
     }
     if let Some(read) = without_type(cursor, Some(data_type))? {
         return Ok((read, NOTHING));
@@ -195,7 +199,7 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
     } else if cursor.eat("memref<") {
         Read::signed(memref::read(cursor)?, Notation::Mlir)
     } else if data_type.is_none() && cursor.eat("tensor<ptr<") {
-        let (map, reversed) = cute::read_tensor(cursor)?;
+        let (map, reversed) = composed::read_tensor(cursor)?;
         Read::signed((map.into(), reversed), Notation::CuTe)
     } else if data_type.is_none() && cursor.eat("{") {
         Read::one(directml::read(cursor, start)?, Notation::Directml)
@@ -276,15 +280,6 @@ fn tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Re
     Ok(Read::One { layout, notation, text: Some(format!("{head}:{spelling}")), reversed: Vec::new() })
 }
 
-/// Returns the type with this name in any of the libraries: PyTorch's truth values are `b8`, MLIR's `i1`.
-pub(super) fn element_type(name: &str) -> Option<DataType> {
-    match name {
-        "b8" | "i1" => Some(DataType::Pred),
-        "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64" => name.replacen('i', "", 1).parse().ok(),
-        _ => name.parse().or_else(|_| name.to_ascii_lowercase().parse()).ok(),
-    }
-}
-
 /// The devices of PyTorch (`c10/core/DeviceType.h`).
 const DEVICES: &str = "cpu cuda mkldnn opengl opencl ideep hip fpga maia xla mps vulkan metal xpu meta hpu ve lazy ipu \
                        mtia privateuseone npu";
@@ -346,25 +341,6 @@ pub fn lacks_type(text: &str) -> bool {
     let start = text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()));
     let is_form = text.get(start..).and_then(forms::form).is_some() && !text.contains("dtype");
     is_form || is_cute && text.contains(':') || jax::is_layout(text) || text.starts_with("S<")
-}
-
-/// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 5] = [
-    ("Sw<", SWIZZLE),
-    ("Swizzle<", SWIZZLE),
-    ("#blocked", TRITON),
-    ("#ttg.blocked", TRITON),
-    ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
-];
-const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
-const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
-
-pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
-    let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
-        return Ok(());
-    };
-    let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
-    Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
 }
 
 /// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.

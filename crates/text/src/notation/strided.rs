@@ -10,9 +10,6 @@ use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, Lay
 
 use crate::spell::tiles::insert_missing;
 
-use super::{Notation, directml, forms, memref, type_and_sizes};
-use crate::numbers::list;
-
 pub(super) struct Strided {
     /// The type of an element. It is not that of `desc` where XLA stores an element in another width than
     /// its own, which no descriptor says: `desc` is of bytes there.
@@ -36,24 +33,6 @@ impl Strided {
             }
         };
         Ok(Strided { data_type, desc: desc.with_canonical_strides() })
-    }
-
-    /// Returns the text in a notation that is sizes and strides, or an order of the axes.
-    pub(super) fn text(&self, notation: Notation) -> Result<String, Error> {
-        let Strided { data_type, desc } = self;
-        match notation {
-            Notation::Directml => directml::write(self),
-            Notation::Mlir => memref::write(self),
-            Notation::AxisOrder => {
-                let order = axis_order(desc).map_err(|reason| Error::not_expressible(notation.noun(), reason))?;
-                Ok(format!("{}:{order}", type_and_sizes(*data_type, desc.sizes())))
-            }
-            Notation::Strides => {
-                let base = if desc.is_part() { format!("+{}", desc.base_offset()) } else { String::new() };
-                Ok(format!("{}:{}{base}", type_and_sizes(*data_type, desc.sizes()), list(desc.strides())))
-            }
-            _ => forms::write(notation, self),
-        }
     }
 }
 
@@ -89,7 +68,7 @@ pub(super) fn signed(
 
 /// Returns the order of axes that are packed one after the other, or the reason why they are not packed. The
 /// letters are NCHW and NCDHW for ranks 4 and 5, and A, B, C, ... for other ranks.
-fn axis_order(desc: &BufferTensorDesc) -> Result<AxisOrder, String> {
+pub(super) fn axis_order(desc: &BufferTensorDesc) -> Result<AxisOrder, String> {
     let (rank, empty) = (desc.rank(), desc.sizes().contains(&0));
     if rank == 0 || rank > AxisOrder::MAX_RANK {
         return Err(format!("an axis order has 1 to {} letters, and there are {rank} axes", AxisOrder::MAX_RANK));

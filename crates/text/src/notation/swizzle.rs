@@ -7,10 +7,7 @@
 
 use tensor_layout::Error;
 use tensor_layout::cursor::Cursor;
-use tensor_layout::element::DataType;
 use tensor_layout::map::{Flip, IndexMap, Swizzle};
-
-use super::Notation;
 
 /// Returns the suffix of a swizzle. Nothing for none.
 pub(super) fn suffix(swizzle: Option<&Swizzle>, element_bits: u32) -> String {
@@ -46,7 +43,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, element_bits: u32) -> Result<Swizzle
 }
 
 /// The units of the bits of CuTe's `S<B,M,S>`: bytes and elements.
-const UNITS: [(&str, bool); 2] = [("b", true), ("e", false)];
+pub(super) const UNITS: [(&str, bool); 2] = [("b", true), ("e", false)];
 
 /// Returns CuTe's text of a swizzled map, `f16 S<3,4,3>b o 0 o (8,64):(64,1)`, with a letter for its unit.
 /// `None` if its bits are no single run.
@@ -68,67 +65,7 @@ pub(super) fn composed_text(map: &IndexMap, plain: &str) -> Option<String> {
     Some(format!("{} S<{},{lowest},{shift}>{unit} o {} o {layout}", map.data_type(), flips.len(), map.base()))
 }
 
-/// Reads CuTe's composed layout after `S<`. The number between the layout and the swizzle is an offset in
-/// elements. Without a letter for the unit of the bits, the text is read only if both units say the same.
-pub(super) fn composed(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
-    let start = cursor.position();
-    let mut number = |end: &str| {
-        let number = cursor.number("the bits, the lowest bit and the distance of a swizzle, such as 3,4,3")?;
-        cursor.expect(end, &format!("`{end}`")).map(|()| number)
-    };
-    let numbers = [number(",")?, number(",")?, number(">")?];
-    let unit = cursor.position();
-    let given = match cursor.word() {
-        "o" => {
-            cursor.move_to(unit);
-            None
-        }
-        letter => {
-            let of = UNITS.iter().find(|(name, _)| *name == letter).map(|&(_, in_bytes)| in_bytes);
-            Some(of.ok_or_else(|| cursor.error_at(unit, "`b` for bits of bytes, `e` for bits of elements, or ` o `"))?)
-        }
-    };
-    cursor.expect("o", "` o ` and an offset in elements")?;
-    let offset = cursor.number("an offset in elements")?;
-    cursor.expect("o", "` o ` and the layout that is swizzled")?;
-    let layout = cursor.position();
-    let (map, reversed) = super::cute::read(cursor, data_type)?;
-    if !reversed.is_empty() {
-        return Err(cursor.error_at(layout, "strides of 0 or more"));
-    }
-    let map = map.with_base(offset)?;
-    let [bits, lowest, distance] = numbers;
-    let flips = (0..bits.min(64)).map(|bit| {
-        let bit = u32::try_from(lowest.saturating_add(bit)).unwrap_or(u32::MAX);
-        let by = bit.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
-        // The mask of a bit that is too high is refused by the swizzle.
-        (bit, if by < 64 { mask(by) } else { mask(63) })
-    });
-    let flips: Vec<(u32, u64)> = flips.collect();
-    let in_unit = |in_bytes: bool| {
-        let swizzle = if in_bytes { Swizzle::from_bytes(&flips, map.element_bits()) } else { Swizzle::new(&flips) };
-        swizzle.and_then(|swizzle| map.clone().with_swizzle(&swizzle))
-    };
-    if let Some(in_bytes) = given {
-        return in_unit(in_bytes);
-    }
-    match (in_unit(true), in_unit(false)) {
-        (Ok(bytes), Ok(elements)) if bytes == elements => Ok(bytes),
-        _ => {
-            let plain = super::text_in(map, Notation::CuTe).unwrap_or_default();
-            let plain = plain.trim_start_matches(&data_type.to_string());
-            let [bytes, elements] = UNITS
-                .map(|(unit, _)| format!("`{data_type} S<{bits},{lowest},{distance}>{unit} o {offset} o {plain}`"));
-            let expected = format!(
-                "the unit of the bits: {bytes} counts bits of the byte, as tensors in shared memory do, and {elements} \
-                 bits of the element, as a layout that is called does"
-            );
-            Err(cursor.error_at(start.saturating_sub("S<".len()), &expected))
-        }
-    }
-}
-
-fn mask(bit: u32) -> u64 {
+pub(super) fn mask(bit: u32) -> u64 {
     1_u64.checked_shl(bit).unwrap_or(0)
 }
 

@@ -182,7 +182,8 @@ fn replicas_give_in_turn() {
 /// PyTorch 2.15.0: the size, the chunks that `torch.chunk` makes of it, and the rows of each rank.
 #[test]
 fn strided_shards_are_those_of_pytorch() {
-    let answers: [(u64, &[u64], &[&[u8]]); 6] = [
+    type Answer = (u64, &'static [u64], &'static [&'static [u8]]);
+    let answers: [Answer; 6] = [
         (5, &[3, 2], &[&[0, 3], &[1, 4], &[2], &[]]),
         (12, &[6, 6], &[&[0, 1, 6, 7], &[2, 3, 8, 9], &[4, 5, 10, 11], &[]]),
         (7, &[3, 3, 1], &[&[0, 1, 3, 4, 6], &[2, 5]]),

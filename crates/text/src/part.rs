@@ -32,18 +32,18 @@ pub struct Part {
 /// Every `step`-th index of an axis: `count` of them, from `start` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
-    pub(super) start: u64,
-    pub(super) step: u64,
-    pub(super) count: u64,
+    pub(crate) start: u64,
+    pub(crate) step: u64,
+    pub(crate) count: u64,
 }
 
 impl Run {
-    pub(super) fn new(slice: Slice, count: u64) -> Run {
+    pub(crate) fn new(slice: Slice, count: u64) -> Run {
         Run { start: slice.start, step: slice.step.max(1), count }
     }
 
     /// Returns the indices of both runs. `None` if there is none.
-    pub(super) fn common(self, other: Run) -> Option<Run> {
+    pub(crate) fn common(self, other: Run) -> Option<Run> {
         let (wide, narrow) = if self.step < other.step { (other, self) } else { (self, other) };
         let last = |run: Run| run.start.checked_add(run.count.checked_sub(1)?.checked_mul(run.step)?);
         let (end, first) = (last(self)?.min(last(other)?), self.start.max(other.start));
@@ -60,7 +60,7 @@ impl Run {
     }
 
     /// Returns this run as numbers of the indices of another run, which has all of them.
-    pub(super) fn within(self, whole: Run) -> Slice {
+    pub(crate) fn within(self, whole: Run) -> Slice {
         let divided = |number: u64| number.checked_div(whole.step).unwrap_or(0);
         let start = divided(self.start.saturating_sub(whole.start));
         let step = divided(self.step).max(1);
@@ -80,12 +80,12 @@ impl Part {
     }
 
     /// Returns the indices of the part on each axis.
-    pub(super) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.indices.iter().zip(self.map.sizes()).map(|(slice, &count)| Run::new(*slice, count))
     }
 
     /// Returns the indices that this part and the runs have in common, one run for each axis.
-    pub(super) fn common(&self, runs: &[Run]) -> Option<Vec<Run>> {
+    pub(crate) fn common(&self, runs: &[Run]) -> Option<Vec<Run>> {
         self.runs().zip(runs).map(|(own, &other)| own.common(other)).collect()
     }
 
@@ -117,6 +117,17 @@ impl Part {
 }
 
 /// Refuses an index outside these sizes, as every layout does.
-pub(super) fn check_index(sizes: &[u64], index: &[u64]) -> Result<(), Error> {
+pub(crate) fn check_index(sizes: &[u64], index: &[u64]) -> Result<(), Error> {
     BufferTensorDesc::packed(DataType::U8, sizes)?.offset(index).map(drop)
+}
+
+/// Returns the indices that a part on one side and a part on the other have in common, for all pairs.
+pub(crate) fn common<'p>(
+    parts: &'p [Part],
+    others: &'p [Part],
+) -> impl Iterator<Item = (&'p Part, Vec<Run>, &'p Part)> {
+    parts.iter().flat_map(move |part| {
+        let runs: Vec<_> = part.runs().collect();
+        others.iter().filter_map(move |other| Some((part, other.common(&runs)?, other)))
+    })
 }

@@ -1,0 +1,67 @@
+//! The cache of a list of fields: where each axis and each block is.
+
+use tensor_layout::Error;
+use tensor_layout::checked::{self, ELEMENTS};
+use tensor_layout::map::{IndexMap, Mode};
+use tensor_layout::strided::Slice;
+
+use super::KvCache;
+use super::layout::{FIELDS, Field, Written};
+
+impl Written {
+    /// Returns the cache with this field in place of one of the same name.
+    pub(super) fn with(mut self, field: Field) -> Result<KvCache, Error> {
+        self.fields.retain(|other| other.name != field.name);
+        self.fields.push(field);
+        self.cache()
+    }
+
+    pub(super) fn cache(mut self) -> Result<KvCache, Error> {
+        self.fields.sort_by_key(|field| FIELDS.iter().position(|name| *name == field.name));
+        let digits = self.digits()?;
+        let (strides, elements) = self.strides(&digits)?;
+        let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
+        let (tokens, is_content) = (self.size("T"), has('C') || has('2'));
+        let logical = |letter: char| match letter {
+            'B' | 'N' if tokens.is_some() => 'T',
+            '2' | 'C' | 'D' => {
+                if is_content {
+                    'C'
+                } else {
+                    'D'
+                }
+            }
+            _ => letter,
+        };
+        let of = |axis: char| {
+            let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| logical(*letter) == axis);
+            own.map(|(&(_, size), &stride)| Mode::new(size, stride)).collect::<Vec<_>>()
+        };
+        let axes: String = "LBTHNCD".chars().filter(|&axis| !of(axis).is_empty()).collect();
+        let dimensions: Vec<Vec<Mode>> = axes.chars().map(of).collect();
+        let whole = IndexMap::from_digits(self.data_type, self.data_type.bits(), &dimensions)?;
+        let whole = if whole.element_count() > 0 { whole.in_buffer_of(elements, false)? } else { whole };
+        let range = |axis: char| {
+            let (name, scale) = if axis == 'C' && has('2') { ('2', self.size("D").unwrap_or(1)) } else { (axis, 1) };
+            match self.axis(name).and_then(|field| field.part) {
+                Some((start, end)) => Ok::<Slice, Error>(
+                    (checked::mul(start, scale, ELEMENTS)?..checked::mul(end, scale, ELEMENTS)?).into(),
+                ),
+                None => Ok(Slice::ALL),
+            }
+        };
+        let mut ranges = axes.chars().map(range).collect::<Result<Vec<_>, _>>()?;
+        let is_whole = ranges.iter().all(|range| *range == Slice::ALL);
+        let place = axes.find(['B', 'T']);
+        if let (Some(tokens), Some(range)) = (tokens, place.and_then(|place| ranges.get_mut(place)))
+            && *range == Slice::ALL
+        {
+            *range = (0..tokens).into();
+        }
+        let block = digits.iter().zip(&strides).find(|(digit, _)| digit.0 == 'B').map_or(0, |(_, &stride)| stride);
+        let tokens_of_block = tokens.and(self.size("N")).unwrap_or(1);
+        let cache = KvCache { written: self, axes, whole, ranges, is_whole, place, block, tokens_of_block };
+        cache.check()?;
+        Ok(cache)
+    }
+}

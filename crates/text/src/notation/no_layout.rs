@@ -1,0 +1,22 @@
+//! Texts that no strides or tiles describe, by their beginnings.
+
+use tensor_layout::Error;
+
+/// The beginnings of texts that no strides or tiles describe, and the reason.
+const NO_LAYOUT: [(&str, &str); 5] = [
+    ("Sw<", SWIZZLE),
+    ("Swizzle<", SWIZZLE),
+    ("#blocked", TRITON),
+    ("#ttg.blocked", TRITON),
+    ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
+];
+const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
+const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
+
+pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
+    let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
+        return Ok(());
+    };
+    let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
+    Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
+}
