@@ -11,6 +11,7 @@ use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap
 use tensor_layout_files::npy::Header;
 use tensor_layout_files::{Input, NewFile, PieceError, Pieces, replaces};
 use tensor_layout_text::layout::{Copies, copies};
+use tensor_layout_text::rule::layout_or_rule;
 use tensor_layout_text::{Layout, Notation, ViewStep};
 
 use crate::input::{check_length, is_standard, no_memory, open, zeroed};

@@ -23,10 +23,10 @@ use crate::{Error, Input, gguf, safetensors};
 /// use tensor_layout_files::{Writer, open};
 ///
 /// let path = std::env::temp_dir().join("tensor-layout-open.safetensors");
-/// Writer::create(&path)?.tensor("a", &"u8[2,3]:[4,1]".parse()?, b"abc-def-")?.finish()?;
+/// Writer::create(&path)?.tensor("a", &"u8[2,3]:[4,1]".parse()?, b"abc-def")?.finish()?;
 /// let file = open(&path)?;
 /// let tensor = file.tensor("a").ok_or("no such tensor")?;
-/// assert_eq!((tensor.layout()?.to_string(), tensor.bytes()), ("u8[2,3]:[4,1]".into(), &b"abc-def-"[..]));
+/// assert_eq!((tensor.layout()?.to_string(), tensor.bytes()), ("u8[2,3]:[4,1]".into(), &b"abc-def"[..]));
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -29,9 +29,8 @@ impl Index {
             return Err(Error::new(path, format!("is an index of {length} bytes, and at most {MOST_BYTES} are read")));
         }
         // The text is copied, because a mapped file may change.
-        let copied: Vec<u8> = input.iter().copied().collect();
-        let index = serde_json::from_slice(&copied);
-        index.map_err(|error: serde_json::Error| {
+        let text = input.to_vec();
+        serde_json::from_slice(&text).map_err(|error: serde_json::Error| {
             let what = "is the index of a model, and is not JSON or has no `weight_map` of tensors and parts";
             Error::new(path, format!("{what}: {error}"))
         })

@@ -11,6 +11,7 @@ use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{AnyLayout, Error};
 use tensor_layout_text::layout::{Plane, Role};
+use tensor_layout_text::rule::tpu_generation;
 use tensor_layout_text::{Layout, Notation};
 
 use crate::output::{Output, Stop, Texts, Verdict, each_text, refused};

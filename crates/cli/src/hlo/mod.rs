@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout_hlo::{LiveMemory, Report, ReportLine, ReportSettings, memory_name};
+use tensor_layout_text::rule::tpu_generation;
 
 use crate::draw::{check_svg, write_svg};
 use crate::input::is_standard;

@@ -4,13 +4,13 @@
 //! A tensor is planned when its turn comes, and what stays of it is a short [`Row`], so the memory is that of
 //! the headers and of a piece of a tensor on each thread.
 
+mod failure;
 mod plan;
 mod row;
 mod rules;
 mod target;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,9 @@ use crate::header::{Header, Listed};
 use crate::index::Index;
 use crate::new_file::WrittenFile;
 use crate::pieces::{PieceError, Progress};
-use crate::{Error, File, NewFile, Part, Readers, Tensor};
+use crate::{File, NewFile, Part, Readers, Tensor};
 
+pub use failure::Failure;
 use plan::Plan;
 pub use row::{Answer, LaidOut, Refusal, Row};
 pub use rules::{Exception, Rules};
@@ -86,41 +87,6 @@ pub enum Written {
         /// Why the index was not written.
         why: String,
     },
-}
-
-/// Why [`lay_out`] stopped before its end. Nothing was written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Failure {
-    /// A sentence: a file cannot be read or written, or the settings do not fit the model.
-    Unusable(String),
-    /// A tensor cannot be laid out: its name, and why.
-    Tensor(String, tensor_layout::Error),
-    /// A sentence: the limits refuse a tensor, and all must fit.
-    Limits(String),
-}
-
-impl Failure {
-    fn memory(bytes: u64) -> Failure {
-        Failure::Unusable(format!("there is not enough memory for a buffer of {bytes} bytes"))
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Unusable(sentence) | Failure::Limits(sentence) => f.write_str(sentence),
-            Failure::Tensor(name, error) => write!(f, "{}: {error}", printable(name)),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Unusable(error.to_string())
-    }
 }
 
 /// Lays out every tensor of a model, converts it back and compares it. With `out`, the laid-out tensors are
@@ -360,7 +326,7 @@ impl Rows {
     }
 
     fn of(&mut self, plan: &Plan<'_>, answer: Answer) -> Row {
-        Row::planned(plan, self.part, answer, &mut self.explained)
+        plan.row(self.part, answer, &mut self.explained)
     }
 }
 

@@ -12,7 +12,9 @@ use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{bound_as, in_own_bytes};
 use tensor_layout_text::named::NamedLayout;
 
-use super::{Answer, Failure, Rules};
+use super::failure::Failure;
+use super::row::{Answer, LaidOut, Refusal, Row};
+use super::rules::Rules;
 use crate::pieces::{PIECE, PieceError, Pieces, Progress};
 use crate::{Input, Tensor};
 
@@ -20,6 +22,9 @@ use crate::{Input, Tensor};
 /// may get. A tensor that needs more is not tried: with large enough tiles, even a scalar would fill any
 /// disk.
 const MOST: u64 = 8 << 30;
+
+/// The code of a data type that a device does not have.
+const NO_TYPE: &str = "unsupported_data_type";
 
 pub(super) struct Plan<'f> {
     pub(super) tensor: Tensor<'f>,
@@ -97,6 +102,34 @@ impl<'f> Plan<'f> {
 
     pub(super) fn bytes(&self) -> u64 {
         self.map.physical_size_in_bytes()
+    }
+
+    /// Returns what stays of the tensor. `explained` has the codes whose sentences an earlier row of the part has.
+    pub(super) fn row(&self, part: usize, answer: Answer, explained: &mut Vec<&'static str>) -> Row {
+        let refusals = self.limit_errors.iter().map(|error| {
+            let code = error.code();
+            let what = match code {
+                NO_TYPE => Some(error.found().to_owned()),
+                _ if explained.contains(&code) => None,
+                _ => {
+                    explained.push(code);
+                    Some(error.to_string())
+                }
+            };
+            Refusal { code, what }
+        });
+        let laid_out = LaidOut {
+            layout: self.text(),
+            packed_bytes: self.packed_bytes,
+            bytes: self.bytes(),
+            class: self.map.class(),
+            lowering: self.lowering,
+            reason: self.reason.clone(),
+            refusals: refusals.collect(),
+            remark: self.remark,
+            answer,
+        };
+        Row::new(self.tensor, part, Ok(laid_out))
     }
 
     /// Plans the copies to the new layout and back. If they would take too much memory or padding, the answer

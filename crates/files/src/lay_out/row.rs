@@ -5,7 +5,6 @@ use std::sync::Arc;
 use tensor_layout::Error;
 use tensor_layout::map::LayoutClass;
 
-use super::plan::Plan;
 use crate::Tensor;
 
 /// A tensor, the layout that its rule gives it, and what came of the conversion.
@@ -85,9 +84,6 @@ pub enum Answer {
     Refused(Error),
 }
 
-/// The code of a data type that a device does not have.
-const NO_TYPE: &str = "unsupported_data_type";
-
 impl Row {
     pub(super) fn new(tensor: Tensor<'_>, part: usize, outcome: Result<LaidOut, Error>) -> Row {
         Row {
@@ -100,34 +96,6 @@ impl Row {
             held_bytes: u64::try_from(tensor.bytes().len()).unwrap_or(u64::MAX),
             outcome,
         }
-    }
-
-    /// `explained` has the codes whose sentences an earlier row of the part has.
-    pub(super) fn planned(plan: &Plan<'_>, part: usize, answer: Answer, explained: &mut Vec<&'static str>) -> Row {
-        let refusals = plan.limit_errors.iter().map(|error| {
-            let code = error.code();
-            let what = match code {
-                NO_TYPE => Some(error.found().to_owned()),
-                _ if explained.contains(&code) => None,
-                _ => {
-                    explained.push(code);
-                    Some(error.to_string())
-                }
-            };
-            Refusal { code, what }
-        });
-        let laid_out = LaidOut {
-            layout: plan.text(),
-            packed_bytes: plan.packed_bytes,
-            bytes: plan.bytes(),
-            class: plan.map.class(),
-            lowering: plan.lowering,
-            reason: plan.reason.clone(),
-            refusals: refusals.collect(),
-            remark: plan.remark,
-            answer,
-        };
-        Row::new(plan.tensor, part, Ok(laid_out))
     }
 
     /// Whether every element came back. `None` if the tensor was not converted.
