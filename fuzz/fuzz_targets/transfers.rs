@@ -1,5 +1,5 @@
-//! Lists of transfers: of a copy, by any executor, against the copy itself; repeated over a block table, whose
-//! numbers may be any; and of a row between two splits over ranks, each element written once.
+//! Lists of transfers: of a copy, by any executor, against the copy itself; repeated over a block table,
+//! whose numbers may be any; and of a row between two splits over ranks, each element written once.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};

@@ -132,9 +132,9 @@ impl IndexMap {
         found
     }
 
-    /// Compares two maps with different swizzles. If no sums carry, the offset of an index is the exclusive or
-    /// of the offsets of its bits, on both sides, and so is the difference of the sides. The first index that
-    /// differs then has at most one bit: another index differs only if one of its bits alone does.
+    /// Compares two maps with different swizzles. If no sums carry, the offset of an index is the exclusive
+    /// or of the offsets of its bits, on both sides, and so is the difference of the sides. The first index
+    /// that differs then has at most one bit: another index differs only if one of its bits alone does.
     fn swizzled_deviations(&self, other: &IndexMap) -> Deviations {
         let mut found = Deviations::default();
         let (Some(bits), Some(_)) = (self.bit_offsets(), other.bit_offsets()) else {

@@ -39,8 +39,8 @@ impl IndexMap {
         }
     }
 
-    /// Returns the sets of offsets after the swizzle, if this map has one. `None` if they are no short list of
-    /// boxes.
+    /// Returns the sets of offsets after the swizzle, if this map has one. `None` if they are no short list
+    /// of boxes.
     fn moved(&self, boxes: Vec<OffsetBox>) -> Option<Vec<OffsetBox>> {
         let Some(swizzle) = self.swizzle() else { return Some(boxes) };
         let moved = boxes.iter().map(|offsets| swizzled_offsets(offsets, swizzle)).collect::<Option<Vec<_>>>()?;

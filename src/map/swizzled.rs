@@ -81,7 +81,8 @@ impl IndexMap {
                 let steps = strides.fold(self.base, |steps, digit| steps | digit.stride);
                 let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
                 let last = largest.fold(self.base, u64::plus);
-                // No bit is set below the lowest bit of all strides, nor above the highest of the last offset.
+                // No bit is set below the lowest bit of all strides, nor above the highest of the last
+                // offset.
                 let low = 1_u64.checked_shl(steps.trailing_zeros()).unwrap_or(0);
                 let high = u64::MAX.checked_shr(last.leading_zeros()).unwrap_or(0);
                 if low == 0 { 0 } else { high & !low.minus(1) }
@@ -90,8 +91,8 @@ impl IndexMap {
     }
 
     /// Returns each index with a single bit, as its dimension and value, with the offset that it adds to the
-    /// base before the swizzle. The offset of every index is then the exclusive or of the base and the offsets
-    /// of its bits. `None` if sums carry, or if a digit is no range of bits.
+    /// base before the swizzle. The offset of every index is then the exclusive or of the base and the
+    /// offsets of its bits. `None` if sums carry, or if a digit is no range of bits.
     pub(super) fn bit_offsets(&self) -> Option<Vec<(usize, u64, u64)>> {
         if self.levels.is_some() {
             return None;

@@ -26,8 +26,8 @@ const OF_XLA: &[u8] = b"PZYX";
 /// H, W for weights), whatever the order in memory is. This is DirectML's rule. An axis order
 /// determines the strides.
 ///
-/// The letters a, b, c, ... name axes 0, 1, 2, ... as oneDNN's tags do. Y X, Z Y X and P Z Y X name the axes of
-/// ranks 2, 3 and 4, as XLA's page on shapes does.
+/// The letters a, b, c, ... name axes 0, 1, 2, ... as oneDNN's tags do. Y X, Z Y X and P Z Y X name the
+/// axes of ranks 2, 3 and 4, as XLA's page on shapes does.
 ///
 /// ```
 /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};

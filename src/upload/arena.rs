@@ -65,9 +65,10 @@ pub struct ArenaBinding {
 /// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is
 /// too large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a
 /// device that only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and
-/// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer. A place has all bytes
-/// of its binding and of its layout ([`IndexMap::total_size_in_bytes`](crate::IndexMap::total_size_in_bytes)
-/// from `offset` on), and no two places overlap.
+/// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer. A place has all
+/// bytes of its binding and of its layout
+/// ([`IndexMap::total_size_in_bytes`](crate::IndexMap::total_size_in_bytes) from `offset` on), and no two
+/// places overlap.
 ///
 /// A copy with a binding's `layout` as its destination, run on the bytes of the buffer from `offset` on,
 /// writes a tensor of these `indices`, and changes no other tensor, whatever its padding is. What is not
@@ -144,7 +145,8 @@ pub struct PackedBuffer {
 }
 
 /// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the device
-/// and its descriptor require, and gets the bytes of its binding and of its total size. No two places overlap.
+/// and its descriptor require, and gets the bytes of its binding and of its total size. No two places
+/// overlap.
 ///
 /// This function only chooses offsets. [`validate`](super::validate) checks the other rules.
 ///

@@ -125,8 +125,8 @@ macro_rules! limit_fields {
             /// device [overwrites](Self::overwrites_units) them, else with their own, if a shader reads them
             /// first.
             write_granularity: u64 = 1;
-            /// For devices that copy boxes of a tensor ([`TensorMapBox`](super::TensorMapBox)): the bytes of a
-            /// row that their swizzle permutes, or 0 without one. `None` for other devices.
+            /// For devices that copy boxes of a tensor ([`TensorMapBox`](super::TensorMapBox)): the bytes
+            /// of a row that their swizzle permutes, or 0 without one. `None` for other devices.
             box_span: Option<u64> = None;
             /// Whether an output overwrites every unit of [`write_granularity`](Self::write_granularity)
             /// bytes that holds one of its elements, as engines do that store whole chunks or texels.

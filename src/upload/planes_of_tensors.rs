@@ -26,7 +26,8 @@ impl Field for Cow<'static, [PlaneLimits]> {
 
 impl DeviceLimits {
     /// Returns the limits for a plane beside these values, of which one element is for `block` values of each
-    /// axis, and the rules that the pair breaks: `plane_role`, `plane_values`, `plane_block` and `rank_limit`.
+    /// axis, and the rules that the pair breaks: `plane_role`, `plane_values`, `plane_block` and
+    /// `rank_limit`.
     ///
     /// A device without rules for [`planes`](Self::planes) takes a plane as a tensor like any other.
     ///

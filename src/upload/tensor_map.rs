@@ -91,8 +91,8 @@ pub struct BoxReport {
     pub sizes: Vec<u64>,
     /// The same in the order of CUDA's lists, innermost first.
     pub cuda_sizes: Vec<u64>,
-    /// Where each element that is copied is stored, from the start of the box in shared memory. `None` where the
-    /// headers do not say.
+    /// Where each element that is copied is stored, from the start of the box in shared memory. `None`
+    /// where the headers do not say.
     pub layout: Option<IndexMap>,
     /// Why there is no layout. Empty if there is one.
     pub no_layout: &'static str,
@@ -144,8 +144,8 @@ impl TensorMapBox {
         limits
     }
 
-    /// Checks the box of a tensor against every rule of a tensor map. The rules of the tensor itself are those
-    /// of [`validate`](super::validate) with [`limits`](Self::limits).
+    /// Checks the box of a tensor against every rule of a tensor map. The rules of the tensor itself are
+    /// those of [`validate`](super::validate) with [`limits`](Self::limits).
     ///
     /// # Errors
     ///

@@ -124,7 +124,8 @@ pub(crate) unsafe fn guarded(error: *mut TlError, work: impl FnOnce() -> Result<
     status
 }
 
-/// Runs a call that returns its answer and no status. The answer of a call that is refused, or panics, is 0 or empty.
+/// Runs a call that returns its answer and no status. The answer of a call that is refused, or panics, is 0
+/// or empty.
 pub(crate) fn guarded_answer<T: Default>(work: impl FnOnce() -> Result<T, Refusal>) -> T {
     let mut found = T::default();
     let work = || {

@@ -18,7 +18,6 @@ use crate::input::{check_length, is_standard, no_memory, open, zeroed};
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
 use crate::progress::progress_bar;
 use crate::table::{long_bytes, write_list};
-use tensor_layout_text::rule::layout_or_rule;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -54,8 +53,8 @@ pub(crate) struct Arguments {
     /// directml, named, torch, jax, mlir, ndarray, candle, ggml or tvm.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
-    /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device. There
-    /// are no files.
+    /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device.
+    /// There are no files.
     #[arg(long, conflicts_with_all = ["explain", "measure", "input"])]
     pub(crate) transfers: bool,
     /// With --transfers, the most loops of a transfer: 0 for plain ranges, 1 for strided descriptors. Without

@@ -77,8 +77,8 @@ impl<'a> Operation<'a> {
         read_head(&mut cursor).is_ok() && begins_shape(cursor)
     }
 
-    /// Whether the operation that `text` begins goes on in the line `next`: a bracket is open, the operation is
-    /// not complete, or the line is indented and begins no other operation.
+    /// Whether the operation that `text` begins goes on in the line `next`: a bracket is open, the
+    /// operation is not complete, or the line is indented and begins no other operation.
     ///
     /// ```
     /// use tensor_layout_hlo::Operation;

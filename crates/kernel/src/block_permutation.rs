@@ -240,8 +240,9 @@ impl BlockLoops {
 
 impl BlockPermutation {
     /// Returns the permutation of `blocks` blocks of bytes, for vectors of `register` bytes. Byte `i` of each
-    /// block is byte `sources[i]` of the block on the source. Blocks follow each other on the destination, and
-    /// begin `source_step` bytes apart on the source. `most_windows` is that of [`BlockLoops::permuted`].
+    /// block is byte `sources[i]` of the block on the source. Blocks follow each other on the destination,
+    /// and begin `source_step` bytes apart on the source. `most_windows` is that of
+    /// [`BlockLoops::permuted`].
     ///
     /// Returns `None` if a block has no bytes or more than 1 KiB, or if there is no vector kernel for the
     /// permutation.

@@ -24,8 +24,8 @@ pub struct Part {
     pub indices: Vec<Slice>,
     /// The offsets of the part's elements in the buffer of the whole layout.
     pub map: IndexMap,
-    /// The bits that differ from those of the plain tensor in every byte of the elements: `0x88` where the top
-    /// bit of each value of four bits is stored flipped.
+    /// The bits that differ from those of the plain tensor in every byte of the elements: `0x88` where the
+    /// top bit of each value of four bits is stored flipped.
     pub flip: u8,
 }
 

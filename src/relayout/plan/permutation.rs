@@ -96,8 +96,8 @@ pub(super) fn together(boxes: &BoxGroups, bits: u32, site: Site<'_>) -> Option<P
     let (first, others) = boxes.split_first()?;
     let mut shared: Vec<map::Stride> = first.loops.iter().map(Loop::stride).collect::<Option<_>>()?;
     shared.retain(|step| others.iter().all(|copy| copy.loops.contains(&Loop::Strided(*step))));
-    // Loops are sorted by the stride of the destination, so the innermost that all boxes share goes from block
-    // to block.
+    // Loops are sorted by the stride of the destination, so the innermost that all boxes share goes from
+    // block to block.
     let each = u64::from(bits.div_euclid(8));
     let in_bytes = |elements: u64| usize::try_from(elements.checked_mul(each)?).ok();
     let from_block = shared.pop().filter(|step| step.source > 0)?;

@@ -50,8 +50,8 @@ pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
 }
 
 impl<'l> Description<'l> {
-    /// Describes a plane of at most one part. With `with_names` the names of the layout are looked up, which takes most of the
-    /// time.
+    /// Describes a plane of at most one part. With `with_names` the names of the layout are looked up,
+    /// which takes most of the time.
     pub(super) fn of(plane: &'l Plane, layout: &AnyLayout, with_names: bool) -> Result<Description<'l>, Error> {
         let notations: Vec<Notation> =
             Notation::LISTED.iter().copied().filter(|&notation| notation != Notation::Named).collect();

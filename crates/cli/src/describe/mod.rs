@@ -17,7 +17,6 @@ use tensor_layout_text::{Layout, Notation};
 use crate::output::{Output, Stop, Texts, Verdict, each_text, refused};
 use crate::parts::parts_in_words;
 use crate::table::{counted, long_bytes, write_list};
-use tensor_layout_text::rule::tpu_generation;
 
 use array::Description;
 use tuple::TupleDescription;

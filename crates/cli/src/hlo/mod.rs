@@ -13,7 +13,6 @@ use crate::draw::{check_svg, write_svg};
 use crate::input::is_standard;
 use crate::output::{Output, Stop, Verdict};
 use crate::table::Table;
-use tensor_layout_text::rule::tpu_generation;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -91,8 +91,8 @@ pub enum Written {
 
 /// Lays out every tensor of a model, converts it back and compares it. With `out`, the laid-out tensors are
 /// written to a new model, as safetensors whose metadata names the layouts; the new files are read back
-/// before they get their names. `progress` is told of the bytes of tensors that are done: all of them together
-/// are those of [`File::tensors`].
+/// before they get their names. `progress` is told of the bytes of tensors that are done: all of them
+/// together are those of [`File::tensors`].
 ///
 /// The model is closed before a file is replaced, because some systems refuse to replace a mapped file.
 ///

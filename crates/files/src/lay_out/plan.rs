@@ -104,7 +104,8 @@ impl<'f> Plan<'f> {
         self.map.physical_size_in_bytes()
     }
 
-    /// Returns what stays of the tensor. `explained` has the codes whose sentences an earlier row of the part has.
+    /// Returns what stays of the tensor. `explained` has the codes whose sentences an earlier row of the
+    /// part has.
     pub(super) fn row(&self, part: usize, answer: Answer, explained: &mut Vec<&'static str>) -> Row {
         let refusals = self.limit_errors.iter().map(|error| {
             let code = error.code();

@@ -15,10 +15,12 @@ impl Reach {
     /// source and destination. A loop without iterations counts as a loop of one iteration. The error is
     /// [`Misfit::Reach`] if an iteration begins before byte 0, or ends after the last address.
     // Proved for every input (proofs/lemmas.py):
-    // * reach.inside: every iteration of an answer begins at or after byte 0, and ends at or before the reach.
+    // * reach.inside: every iteration of an answer begins at or after byte 0, and ends at or before the
+    //   reach.
     // * reach.reached: one iteration ends at the reach.
     // * reach.fits: every distance of an answer fits.
-    // * reach.error: without an answer, an iteration begins before byte 0 or ends after the last address, or a
+    // * reach.error: without an answer, an iteration begins before byte 0 or ends after the last address,
+    //   or a
     //   distance does not fit.
     pub(crate) fn new(kernel: &Kernel, loops: &[Loop], start: (usize, usize)) -> Result<Reach, Misfit> {
         let reach = || {

@@ -156,9 +156,9 @@ pub struct KvCache {
 }
 
 impl KvCache {
-    /// Returns the cache with an order and sizes, in the words of the text: `("L", 32)`, `("page", 256)`. Without
-    /// `B` the cache has no blocks, until [`with_blocks`](Self::with_blocks) names them. The name of an order
-    /// inside a block, such as `kvbm.Universal`, takes `("B", 0)` for a cache of several.
+    /// Returns the cache with an order and sizes, in the words of the text: `("L", 32)`, `("page", 256)`.
+    /// Without `B` the cache has no blocks, until [`with_blocks`](Self::with_blocks) names them. The name
+    /// of an order inside a block, such as `kvbm.Universal`, takes `("B", 0)` for a cache of several.
     ///
     /// # Errors
     ///

@@ -163,8 +163,8 @@ fn check_sizes(from: &[u64], to: &[u64]) -> Result<(), Error> {
     }
 }
 
-/// Returns a map in the buffer that its elements take, as a file has it. The buffer of a descriptor is rounded
-/// up to 4 bytes for DirectML.
+/// Returns a map in the buffer that its elements take, as a file has it. The buffer of a descriptor is
+/// rounded up to 4 bytes for DirectML.
 ///
 /// # Errors
 ///

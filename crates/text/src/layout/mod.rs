@@ -45,7 +45,6 @@ pub use bound::{Bound, bound_as};
 pub use copies::{Copies, PartCopy, copies, in_own_bytes};
 pub use places::Place;
 pub use same::Difference;
-#[cfg(feature = "relayout")]
 
 /// A layout in any notation: planes of parts.
 ///

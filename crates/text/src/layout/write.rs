@@ -12,7 +12,8 @@ use crate::numbers::list;
 use super::{Layout, Plane, Role, Written};
 
 impl fmt::Display for Layout {
-    /// Writes the layout in its notation, in canonical form. Of values with scales, every plane has its sizes.
+    /// Writes the layout in its notation, in canonical form. Of values with scales, every plane has its
+    /// sizes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(shape) = &self.shape {
             return shape.fmt(f);

@@ -1,4 +1,5 @@
-//! `DML_BUFFER_TENSOR_DESC` as JSON, as DxDispatch's models have it; the long form `{"Type":..,"Desc":{..}}` too.
+//! `DML_BUFFER_TENSOR_DESC` as JSON, as DxDispatch's models have it; the long form
+//! `{"Type":..,"Desc":{..}}` too.
 
 use tensor_layout::checked::{self, BYTES, Dims, Exact};
 use tensor_layout::cursor::Cursor;

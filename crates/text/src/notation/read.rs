@@ -300,8 +300,8 @@ fn skip_device(cursor: &mut Cursor<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses `f16 [ 11008, 4096, 1, 1 ]`, as llama.cpp prints sizes with the innermost size first. The cursor is
-/// behind the type. `f32 [2,3]` is XLA's.
+/// Refuses `f16 [ 11008, 4096, 1, 1 ]`, as llama.cpp prints sizes with the innermost size first. The cursor
+/// is behind the type. `f32 [2,3]` is XLA's.
 fn refuse_sizes_of_ggml(cursor: &mut Cursor<'_>, type_name: &str) -> Result<(), Error> {
     let (start, is_apart) = (cursor.position(), cursor.rest().starts_with("[ "));
     let has_blank = cursor.text().get(..start).is_some_and(|before| before.ends_with(' '));
