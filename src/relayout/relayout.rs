@@ -278,8 +278,8 @@ impl Relayout {
     }
 
     /// The size by which the destination's buffer is allocated, in bytes, padding included. For a descriptor
-    /// it is [`total_tensor_size_in_bytes`](BufferTensorDesc::total_tensor_size_in_bytes), which is rounded
-    /// up for the device, and for any other layout
+    /// it is [`total_tensor_size_in_bytes`](crate::BufferTensorDesc::total_tensor_size_in_bytes), which is
+    /// rounded up for the device, and for any other layout
     /// [`physical_size_in_bytes`](IndexMap::physical_size_in_bytes).
     ///
     /// ```
