@@ -107,6 +107,7 @@ pub(crate) fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], t
 }
 
 /// One side of a copy.
+#[allow(clippy::large_enum_variant, reason = "a side is made once a copy, and is not kept")]
 pub(crate) enum Side<'a> {
     /// A layout in the library's types, and the axes that run backwards.
     One(AnyLayout, Vec<usize>),

@@ -147,7 +147,7 @@ impl<'a, 'py> Small<'a, 'py> {
 
     fn strides_in_elements(&self) -> Strides {
         let item = isize::try_from(self.item).unwrap_or(1);
-        self.strides.iter().map(|stride| stride.wrapping_div(item)).collect()
+        self.strides.iter().map(|stride| stride.checked_div(item).unwrap_or(0)).collect()
     }
 
     /// Copies the elements into another array, and returns whether it did. It does not if something is to be
@@ -195,7 +195,7 @@ impl<'a, 'py> Small<'a, 'py> {
     fn copy(&self, strides: &[isize], bytes: usize, has_padding: bool) -> PyResult<Bound<'py, PyAny>> {
         let (py, api) = (self.array.py(), &PY_ARRAY_API);
         let item = isize::try_from(self.item).unwrap_or(1);
-        let own: Strides = strides.iter().map(|stride| stride.wrapping_div(item)).collect();
+        let own: Strides = strides.iter().map(|stride| stride.checked_div(item).unwrap_or(0)).collect();
         let (lent, (lowest, offset)) = (self.strides_in_elements(), self.lowest());
         let mut strides = Strides::from(strides);
         let mut sizes: SmallVec<[npy_intp; 8]> = self.sizes.iter().map(|&size| size.cast_signed()).collect();
