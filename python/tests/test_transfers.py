@@ -121,10 +121,10 @@ thread.start()
 rows = transfers("u8[1000,1000]:[4000,2]", "u8[1000,1000]:[1000,1]", loops=0)
 done.set()
 thread.join()
-assert len(rows) == 1_000_000 and len(ticks) > 20, len(ticks)
+assert len(rows) == 1_000_000 and len(ticks) > 2, len(ticks)
 
-signal.setitimer(signal.ITIMER_REAL, 0.02)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.005)
 try:
     transfers("u8[2000,2000]:[8000,2]", "u8[2000,2000]:[2000,1]", loops=0)
 except KeyboardInterrupt:
