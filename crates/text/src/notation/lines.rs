@@ -219,6 +219,11 @@ impl Writer {
     }
 
     fn text(&self, notation: Notation) -> Result<String, Error> {
+        if let Ok(map) = &self.map
+            && map.swizzle().is_some()
+        {
+            return swizzled(map, notation);
+        }
         if let (Notation::Xla, AnyLayout::Tiled(shape)) = (notation, &self.layout) {
             return Ok(shape.to_string());
         }
