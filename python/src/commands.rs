@@ -48,10 +48,10 @@ fn command<'py>(py: Python<'py>, words: Vec<OsString>) -> PyResult<Answer<'py>> 
 
 /// Checks whether a device accepts this tensor, at byte `offset` of a buffer of `buffer` bytes.
 ///
-/// `limits` is "directml", "directml:5.0", "d3d12", "webgpu", "vulkan", "metal-tensor", "vulkan-tensor",
-/// "cuda-tensor-map", "webnn" or "none". `role` is "input", or "output" for a buffer that is written. Without
-/// `buffer`, the answer has the smallest sufficient size ("needed_buffer_bytes"). The answer is the object of
-/// `check --json`: "ok", "errors" (each with "code" and "message"), "bound", "suggestion" and more.
+/// `limits` is a name, as `tensor-layout check --limits list` prints them: "webgpu", "directml:5.0". `role`
+/// is "input", or "output" for a buffer that is written. Without `buffer`, the answer has the smallest
+/// sufficient size ("needed_buffer_bytes"). The answer is the object of `check --json`: "ok", "errors" (each
+/// with "code" and "message"), "bound", "suggestion" and more.
 ///
 /// >>> answer = validate("f32[4,100]:[100,1]", limits="webgpu", buffer=1024)
 /// >>> answer["ok"], [error["code"] for error in answer["errors"]]

@@ -14,7 +14,7 @@ use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{Bound, Plane};
 
 use crate::describe::min_size_in_bytes;
-use crate::input::read_text;
+use crate::limits;
 use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
 use crate::table::{counted, long_bytes, write_list};
 use crate::tensor_box::{BoxArguments, Checked};
@@ -22,10 +22,9 @@ use crate::tensor_box::{BoxArguments, Checked};
 #[derive(Args, Clone)]
 pub(crate) struct Arguments {
     /// The layout, or `-` to read one from each line of standard input.
-    layout: String,
-    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal,
-    /// metal-tensor, cuda-tensor-map, webnn and others, which the error for an unknown name lists, or none.
-    /// Limits of the device at hand follow a colon
+    layout: Option<String>,
+    /// The limits of the device, by name: webgpu, directml:5.0 (a feature level). `--limits list` prints all
+    /// names. Limits of the device at hand follow a colon
     /// (webgpu:max_binding=2GiB,minStorageBufferOffsetAlignment=32), or are in a JSON file, by its name:
     /// fields of limits, or the numbers of `adapter.limits`. If the device requires other strides, the
     /// nearest that it accepts are suggested.
@@ -58,32 +57,6 @@ fn bytes(text: &str) -> Result<u64, String> {
     tensor_layout::upload::read_size(text).map_err(|error| error.to_string())
 }
 
-/// Returns the limits with this name, or the limits in the JSON file of this name: the fields of limits, or
-/// what an API reports of a device, such as WebGPU's `adapter.limits`. An unknown name is wrong usage.
-pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
-    if name.ends_with(".json") {
-        let text = read_text(name.as_ref())?;
-        return serde_json::from_str(&text).or_else(|error| {
-            let refuse = |reason: String| Stop::Unusable(format!("{name} holds no limits: {reason}"));
-            let Ok(reported) = serde_json::from_str::<serde_json::Map<String, Value>>(&text) else {
-                return Err(refuse(error.to_string()));
-            };
-            let numbers = reported.into_iter().filter_map(|(name, number)| Some((name, number.as_u64()?)));
-            let (mut limits, ignored) = DeviceLimits::reported(numbers).map_err(|_| refuse(error.to_string()))?;
-            if !ignored.is_empty() {
-                limits.name = format!("{} (not used: {})", limits.name, ignored.join(", ")).into();
-            }
-            Ok(limits)
-        });
-    }
-    // Only the name is made lower case: names of an API and the unit `MiB` of a size keep their capitals.
-    let changes =
-        name.find('=').and_then(|equals| name.get(..equals)).map_or(Some(name.len()), |start| start.rfind(':'));
-    let (name, changes) = name.split_at(changes.unwrap_or(name.len()));
-    let text = name.to_ascii_lowercase() + changes;
-    text.parse::<DeviceLimits>().map_err(|error| Stop::Unusable(error.to_string()))
-}
-
 /// Checks one plane for a device and returns the object of `check --json`. `buffer` is the length of the
 /// whole buffer in bytes, and `offset` the place of the tensor in it. An output is written by the device.
 ///
@@ -97,28 +70,21 @@ pub fn check_object(
     is_output: bool,
 ) -> Result<Value, Error> {
     let role = if is_output { RoleName::Output } else { RoleName::Input };
-    let (layout, named, tensor_box) = (String::new(), String::new(), BoxArguments::default());
+    let (layout, named, tensor_box) = (None, String::new(), BoxArguments::default());
     let arguments = Arguments { layout, limits: named, buffer, offset, fingerprint: None, role, tensor_box };
     Ok(Answer::of(plane, &arguments, (limits, None))?.object(&plane.to_string()))
 }
 
-/// Returns the limits that `check --limits` names.
-///
-/// # Errors
-///
-/// A sentence that says why there are none.
-pub fn limits_by_name(name: &str) -> Result<DeviceLimits, String> {
-    limits(name).map_err(|stop| match stop {
-        Stop::Unusable(sentence) | Stop::Failed(sentence) => sentence,
-        Stop::Refused(_, error) => error.to_string(),
-        Stop::ClosedPipe => "standard output is closed".into(),
-    })
-}
-
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let limits = limits(&arguments.limits)?;
+    if arguments.limits == "list" {
+        return limits::list(output);
+    }
+    let Some(layout) = &arguments.layout else {
+        return Err(Stop::Unusable("check takes a layout, or `--limits list` alone".into()));
+    };
+    let limits = limits::named(&arguments.limits)?;
     arguments.tensor_box.read(&limits)?;
-    each_layout(&arguments.layout, output, |layout, output| one(layout, arguments, &limits, output))
+    each_layout(layout, output, |layout, output| one(layout, arguments, &limits, output))
 }
 
 /// Checks each plane of a layout at its place in one buffer. The elements of a tuple have buffers of their

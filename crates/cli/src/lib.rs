@@ -11,6 +11,7 @@ mod draw;
 #[cfg(feature = "hlo")]
 mod hlo;
 mod input;
+mod limits;
 mod model;
 mod names;
 mod offset;
@@ -32,7 +33,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-pub use check::{check_object, limits_by_name};
+pub use check::check_object;
+pub use limits::limits_by_name;
 use output::{Colours, Output, Stop, Verdict, with_type};
 pub use tensor_layout_text::rule::layout_by_rule;
 

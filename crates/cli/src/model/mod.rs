@@ -9,8 +9,8 @@ use tensor_layout_files::lay_out::{Exception, Failure, Rules, Settings, Share, l
 use tensor_layout_files::{is_index, open, printable};
 use tensor_layout_text::rule::Rule;
 
-use crate::check::limits;
 use crate::input::is_standard;
+use crate::limits;
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::progress::progress_bar;
 
@@ -47,10 +47,9 @@ pub(crate) struct Arguments {
     /// How many parts of a sharded model are converted at once [default: the processors, at most 4].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
-    /// metal-tensor, metal-tensor:ml, vulkan-tensor, cuda-tensor-map, webnn or none. With this option, a
-    /// tensor that they refuse is a failure, and nothing is written; without it, the table says what DirectML
-    /// would refuse.
+    /// The limits of the device, as `check` takes them (`check --limits list` prints their names). With this
+    /// option, a tensor that they refuse is a failure, and nothing is written; without it, the table says
+    /// what DirectML would refuse.
     #[arg(long, value_name = "NAME")]
     limits: Option<String>,
     /// Print the totals and what is wrong, without the table.
@@ -72,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
     let settings = Settings {
         rules: Rules { all: arguments.to.clone(), exceptions: arguments.to_for.clone() },
-        limits: limits(arguments.limits.as_deref().unwrap_or("directml"))?,
+        limits: limits::named(arguments.limits.as_deref().unwrap_or("directml"))?,
         must_fit: arguments.limits.is_some(),
         share: *part,
         threads: arguments.jobs.map(usize::from),

@@ -1,4 +1,4 @@
-//! docs/FIRST_STEPS.md, docs/CASES.md and README.md: their commands print and draw what the pages show.
+//! docs/FIRST_STEPS.md and README.md: their commands print and draw what the pages show.
 
 use crate::answers::{answers, words};
 use crate::command_line::run;
@@ -6,11 +6,6 @@ use crate::command_line::run;
 #[test]
 fn the_first_steps_print_what_they_show() {
     assert!(answers("docs/FIRST_STEPS.md") > 10);
-}
-
-#[test]
-fn the_cases_are_answered_as_they_show() {
-    assert!(answers("docs/CASES.md") > 40);
 }
 
 /// README.md: its commands are those that CI runs, its picture is the one that its command draws, and it
