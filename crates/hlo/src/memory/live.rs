@@ -377,7 +377,7 @@ impl LiveMemory<'_> {
     /// all memory spaces, the host's included. On a TPU it also has the temporaries of the *one* space whose
     /// temporaries take most (libtpu 0.0.52); XLA's CPU backend counts no temporaries. The number leaves out
     /// fragmentation and the temporaries of other spaces, so it may be below the peak of the main memory.
-    /// docs/XLA.md states its error.
+    /// README.md states its error.
     ///
     /// ```
     /// use tensor_layout_hlo::Module;

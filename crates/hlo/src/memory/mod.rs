@@ -26,7 +26,7 @@
 //!
 //! If a buffer assignment of XLA is given, its places replace `sharing` and `reuse`. The sum of the arrays is
 //! then below the bytes of the assignment, because the compiler aligns buffers and cannot fill every gap
-//! between them. docs/XLA.md and tests/data/compared.tsv compare the results with those of the compiler.
+//! between them. README.md and tests/data/compared.tsv compare the results with those of the compiler.
 
 mod aliases;
 mod assignment;
