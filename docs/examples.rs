@@ -1,5 +1,5 @@
 //! The code of these pages is tested: `cargo test --doc` runs it. The pages are not in the package of the
-//! library, so they are tested here.
+//! library, and one that is in the package of its crate uses others, so they are tested here.
 
 /// docs/GPU.md.
 #[cfg(doctest)]
@@ -20,3 +20,8 @@ struct XlaPage;
 #[cfg(doctest)]
 #[doc = include_str!("DEVICE_LAYOUTS.md")]
 struct DeviceLayoutsPage;
+
+/// crates/transfers/README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/transfers/README.md")]
+struct TransfersPage;
