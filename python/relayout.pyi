@@ -162,6 +162,7 @@ def validate(
     buffer: SupportsIndex | None = None,
     offset: SupportsIndex = 0,
     role: Literal["input", "output"] = "input",
+    box: _Numbers | dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Checks whether a device takes this tensor at this offset of a buffer."""
 

@@ -18,6 +18,7 @@ use tensor_layout::upload::DeviceLimits;
 use crate::error::{refusal, refused};
 use crate::layout::Layout;
 use crate::numbers::Number;
+use crate::tensor_box::box_of;
 
 /// The most sets of limits that are kept.
 const MOST_LIMITS: usize = 64;
@@ -53,13 +54,20 @@ fn command<'py>(py: Python<'py>, words: Vec<OsString>) -> PyResult<Answer<'py>> 
 /// sufficient size ("needed_buffer_bytes"). The answer is the object of `check --json`: "ok", "errors" (each
 /// with "code" and "message"), "bound", "suggestion" and more.
 ///
+/// `box` is what a CUDA tensor map copies at once: its sizes, one for each axis, outermost first, or a dict
+/// with "sizes", "element_strides", "interleave" (16 or 32) and "im2col", a dict with "lower", "upper",
+/// "channels" and "pixels". The answer then has the box in shared memory ("box").
+///
 /// >>> answer = validate("f32[4,100]:[100,1]", limits="webgpu", buffer=1024)
 /// >>> answer["ok"], [error["code"] for error in answer["errors"]]
 /// (False, ['binding_outside_buffer'])
+/// >>> answer = validate("f16[512,64]:[64,1]", "cuda-tensor-map:128", box=(64, 64))
+/// >>> answer["box"]["layout"], answer["box"]["alignment"]
+/// ('f16[64,64]:[64,1] xor<bytes 4-6 ^= 7-9>', 1024)
 #[pyfunction]
 #[pyo3(
-    signature = (layout, limits="webgpu", *, buffer=None, offset=Number(0), role="input"),
-    text_signature = "(layout, limits=\"webgpu\", *, buffer=None, offset=0, role=\"input\")"
+    signature = (layout, limits="webgpu", *, buffer=None, offset=Number(0), role="input", r#box=None),
+    text_signature = "(layout, limits=\"webgpu\", *, buffer=None, offset=0, role=\"input\", box=None)"
 )]
 pub(crate) fn validate<'py>(
     layout: &Bound<'py, PyAny>,
@@ -67,6 +75,7 @@ pub(crate) fn validate<'py>(
     buffer: Option<Number>,
     offset: Number,
     role: &str,
+    r#box: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, layout) = (layout.py(), Layout::of(layout)?);
     let whole = &layout.get().whole;
@@ -83,7 +92,9 @@ pub(crate) fn validate<'py>(
     };
     let limits = limits_of(limits)?;
     let place = (buffer.map(|bytes| bytes.0), offset.0);
-    to_python(py, &tensor_layout_cli::check_object(plane, &limits, place, is_output).map_err(refused)?)
+    let tensor_box = r#box.map(|given| box_of(&given, &limits)).transpose()?;
+    let answer = tensor_layout_cli::check_object(plane, &limits, place, is_output, tensor_box.as_ref());
+    to_python(py, &answer.map_err(refused)?)
 }
 
 /// Returns the limits with a name. Those that were used before are kept, but not those of a file.

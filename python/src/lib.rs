@@ -16,6 +16,7 @@ mod new_array;
 mod numbers;
 mod program;
 mod small;
+mod tensor_box;
 mod transfers;
 mod view;
 

@@ -206,6 +206,38 @@ def test_checks_of_devices():
         validate("f32[4]:[1]", role="reader")
 
 
+def test_boxes_of_tensor_maps():
+    answer = validate("f16[512,64]:[64,1]", "cuda-tensor-map:128", box=[64, 64])
+    assert answer["ok"] and answer["box"] == {
+        "sizes": [64, 64], "cuda_sizes": [64, 64], "layout": "f16[64,64]:[64,1] xor<bytes 4-6 ^= 7-9>", "bytes": 8192,
+        "alignment": 1024,
+    }
+    assert validate("f16[512,64]:[64,1]", "cuda-tensor-map:128")["box"] is None
+    answer = validate("f16[512,72]:[72,1]", "cuda-tensor-map:128", box=(512, 72))
+    assert [error["code"] for error in answer["errors"]] == ["box_size", "box_span"] and answer["box"] is None
+    answer = validate("f16[512,64]:[64,1]", "cuda-tensor-map:64", box={"sizes": (64, 32), "element_strides": [2, 1]})
+    assert answer["box"]["layout"] == "f16[32,32]:[32,1] xor<bytes 4-5 ^= 7-8>"
+    pixels = {"lower": [-1, -1], "upper": [-1, -1], "channels": 64, "pixels": 128}
+    answer = validate("f16[8,56,56,64]:[200704,3584,64,1]", "cuda-tensor-map", box={"im2col": pixels})
+    assert answer["ok"] and answer["box"]["sizes"] == [128, 64]
+    answer = validate("f16[8,64]:[64,1]", "cuda-tensor-map:32", box={"sizes": [8, 16], "interleave": 32})
+    assert [error["code"] for error in answer["errors"]] == ["rank_limit"]
+    for box, sentence in [
+        ({}, "neither `sizes` nor `im2col`"),
+        ({"size": [1]}, "no key 'size'"),
+        ({"im2col": {"lower": [-1]}}, "im2col has no `upper`"),
+        ({"sizes": [8], "interleave": 64}, "interleave is 64"),
+        ([-1, 8], "between 0 and"),
+    ]:
+        with pytest.raises(LayoutError, match=sentence):
+            validate("f16[8,64]:[64,1]", "cuda-tensor-map", box=box)
+    for wrong in ["8,8", 8, {"im2col": [1]}]:
+        with pytest.raises(TypeError):
+            validate("f16[8,64]:[64,1]", "cuda-tensor-map", box=wrong)
+    with pytest.raises(LayoutError, match="cuda-tensor-map"):
+        validate("f16[8,64]:[64,1]", "webgpu", box=[8, 64])
+
+
 def test_checks_are_those_of_the_command_line(capfd):
     import json
     import sys

@@ -4,6 +4,7 @@ use std::fmt;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::Fingerprint;
 use tensor_layout::upload::{
     DeviceLimits, PlaneRole, Role, Suggestion, TensorMapBox, UploadBuffer, UploadReport, split_binding, suggest,
@@ -59,6 +60,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 /// Checks one plane for a device and returns the object of `check --json`. `buffer` is the length of the
 /// whole buffer in bytes, and `offset` the place of the tensor in it. An output is written by the device.
+/// `tensor_box` is the box of a tensor map.
 ///
 /// # Errors
 ///
@@ -68,11 +70,13 @@ pub fn check_object(
     limits: &DeviceLimits,
     (buffer, offset): (Option<u64>, u64),
     is_output: bool,
+    tensor_box: Option<&TensorMapBox>,
 ) -> Result<Value, Error> {
     let role = if is_output { RoleName::Output } else { RoleName::Input };
-    let (layout, named, tensor_box) = (None, String::new(), BoxArguments::default());
-    let arguments = Arguments { layout, limits: named, buffer, offset, fingerprint: None, role, tensor_box };
-    Ok(Answer::of(plane, &arguments, (limits, None))?.object(&plane.to_string()))
+    let (layout, named, none) = (None, String::new(), BoxArguments::default());
+    let arguments = Arguments { layout, limits: named, buffer, offset, fingerprint: None, role, tensor_box: none };
+    let limits = &tensor_box.map_or_else(|| limits.clone(), |found| found.limits(limits));
+    Ok(Answer::of(plane, &arguments, (limits, tensor_box))?.object(&plane.to_string()))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
@@ -179,7 +183,7 @@ impl Answer {
         arguments: &Arguments,
         (limits, tensor_box): (&DeviceLimits, Option<&TensorMapBox>),
     ) -> Result<Answer, Error> {
-        let Bound { desc, remark, .. } = plane.bound()?;
+        let Bound { desc, mut remark, .. } = plane.bound()?;
         // A plane that is bound has a part.
         let map = plane.parts().first().map(|part| &part.map);
         let (data_type, bits) = map.map_or((desc.data_type(), 0), |map| (map.data_type(), map.element_bits()));
@@ -201,9 +205,15 @@ impl Answer {
         // limits get the layout instead of the bytes.
         let is_bytes = desc.data_type() != data_type;
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
+        // A row of elements is another tensor to a device that indexes it by strides.
+        let without_strides = || plane.whole().is_ok_and(|map| matches!(lower(map), Ok(Lowering::IndexMap { .. })));
         let described: &dyn ToIndexMap = match plane.blocks() {
             Some(blocks) => blocks,
             None if wide && plane.whole().is_ok() => plane,
+            None if limits.takes_strides && without_strides() => {
+                remark = None;
+                plane
+            }
             None => &desc,
         };
         let description = validate_description(described, limits);
