@@ -21,7 +21,7 @@ use super::kernel::{Access, Context, FixedList, Kernel, Loop, Misfit, Prefetch, 
 use super::level::{Available, SMALL_PROGRAM};
 use super::odometer::Odometer;
 use super::portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
 use super::simd;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
@@ -52,7 +52,7 @@ pub struct Copy<L = Vec<Loop>> {
     reach: Reach,
     bytes: u64,
     /// The code over the vectors of a level; `None` for safe Rust.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
     code: Option<simd::Run>,
 }
 
@@ -86,7 +86,7 @@ impl<L: FixedList<Loop>> Copy<L> {
         level: Available,
     ) -> Result<Copy<L>, Misfit> {
         let (reach, bytes) = check(&kernel, loops.as_ref(), start, access, level)?;
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
         let code = if SMALL_PROGRAM && kernel.is_rare() { None } else { code(level) };
         Ok(Copy {
             kernel,
@@ -95,7 +95,7 @@ impl<L: FixedList<Loop>> Copy<L> {
             access,
             reach,
             bytes,
-            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
             code,
         })
     }
@@ -150,7 +150,7 @@ impl<L: FixedList<Loop>> Copy<L> {
     #[inline(always)]
     fn run_unfenced(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.reach.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
         if let Some(run) = self.code {
             let start =
                 (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
@@ -200,7 +200,7 @@ fn check(
 
 /// The code over vectors of a level; `None` for safe Rust. `Available` has checked that this CPU has the
 /// features of the vectors, whose size is [`Available::register`].
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
 fn code(level: Available) -> Option<simd::Run> {
     use super::level::Level;
     Some(match level.get() {
@@ -292,7 +292,7 @@ impl Drop for Fence {
                 std::arch::x86_64::_mm_sfence();
             }
             #[cfg(feature = "software")]
-            simd::software::fence();
+            super::simd::software::fence();
         }
     }
 }

@@ -32,6 +32,10 @@
     reason = "`Copy::new` computes how far a copy reaches in checked arithmetic, and `run` compares that with its \
               buffers: all offsets are inside"
 )]
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, unused_imports, reason = "what only kernels over vectors use, where there are none")
+)]
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
@@ -49,7 +53,7 @@ mod machine;
 mod odometer;
 mod plain;
 mod portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

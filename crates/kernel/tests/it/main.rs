@@ -9,7 +9,7 @@ mod copy;
 mod cpuid;
 mod destination;
 mod lemmas;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
 mod order;
 mod plain;
 mod plane;
