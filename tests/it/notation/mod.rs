@@ -10,3 +10,4 @@ mod spell;
 mod steps_of_views;
 mod swizzles;
 mod texts;
+mod triton;

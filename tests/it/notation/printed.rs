@@ -76,9 +76,8 @@ fn prints_of_rust_libraries_and_of_ggml() {
 #[test]
 fn what_is_no_layout_is_named() {
     for (text, sentence) in [
-        ("bf16 Sw<3,4,3> o smem_ptr o (8,64):(64,1)", "`Sw<3,4,3>`: a swizzle combines bits of the offset"),
         ("S<3,4,3> o 0 o (8,64):(64,1)", "a type in front"),
-        ("#blocked<{sizePerThread = [1, 4]}>", "divides a tensor among threads"),
+        ("#blocked<{sizePerThread = [1, 4]}>", "divides a tensor among the registers of threads"),
         ("memref<4x6xf32, affine_map<(d0, d1) -> (d1, d0)>>", "an affine map may be any function"),
         ("memref<4x?xf32>", "`?` is known when the program runs"),
         ("memref<4x6xindex>", "a type of whole bytes"),

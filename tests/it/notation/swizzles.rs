@@ -44,6 +44,17 @@ fn texts_that_are_read_and_written() {
         ("s8 S<3,4,3> o 0 o (8,128):(128,1)", "s8[8,128]:[128,1] xor<bytes 4-6 ^= 7-9>"),
         ("f16 S<0,4,3> o 0 o (8,8):(8,1)", "f16[8,8]:[8,1]"),
         ("f16 S<3,4,3>e o 0 o (8,64):(64,1)", "f16[8,64]:[64,1] xor<elements 4-6 ^= 7-9>"),
+        // CuTe in C++, tensor-layouts 0.3.2 (both forms), Mojo's layout.
+        ("f16 Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
+        ("s8 Sw<3,4,3> o _0 o (_8,_128):(_128,_1)", "s8[8,128]:[128,1] xor<bytes 4-6 ^= 7-9>"),
+        ("f16 (Swizzle(3, 3, 3)) o ((8, 64) : (64, 1))", "f16[8,64]:[64,1] xor<elements 3-5 ^= 6-8>"),
+        ("f16 (Swizzle(3, 3, 3)) o {512} o ((8, 64) : (64, 1))", "f16[8,64]:[64,1]+512 xor<elements 3-5 ^= 6-8>"),
+        (
+            "f16 ComposedLayout(Swizzle(3, 3, 3), Layout(((8, 2), 64), ((64, 1024), 1)), offset=0)",
+            "f16((8,2),64):((64,1024),1) xor<elements 3-5 ^= 6-8>",
+        ),
+        ("f16 Layout((8, 64), (64, 1))", "f16[8,64]:[64,1]"),
+        ("f16 ((8, 64):(64, 1)) xor<elements 3-5 ^= 6-8>", "f16[8,64]:[64,1] xor<elements 3-5 ^= 6-8>"),
         ("f16[8,64]:[64,1] xor<bytes 4-5 ^= 7-8, 6 ^= 9>", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
     ] {
         assert_eq!(map(given), map(same), "{given}");
@@ -70,6 +81,13 @@ fn texts_that_are_refused() {
         ("f16 S<3,4,3>x o 0 o (8,64):(64,1)", 13, "bits of bytes"),
         ("f16 S<3,4,3>b (8,64):(64,1)", 15, "an offset"),
         ("f16 S<3,4,3>b o 0 o (8,64):(-64,1)", 21, "strides of 0 or more"),
+        ("f16 Sw<3,4,3> o smem_ptr[32b](unset) o (8,64):(64,1)", 26, "16, the bits of f16"),
+        ("f16 S<3,4,3>e o smem_ptr o (8,64):(64,1)", 17, "an offset"),
+        ("f16 (Swizzle(2, 1, -3)) o (64 : 1)", 20, "the bits, the lowest bit"),
+        ("f16 ComposedLayout(Layout(4, 2), Layout((2, 2), (2, 1)), offset=0)", 20, "`Swizzle(`"),
+        ("f16 ComposedLayout(Swizzle(3, 3, 3), Layout((8, 64), (64, 1)), base=0)", 64, "`offset=`"),
+        ("(Swizzle(3, 3, 3)) o ((8, 64) : (64, 1))", 1, "a type in front"),
+        ("f16 ((8, 64):(64, 1)", 21, "`)`"),
     ] {
         let error = given.parse::<Layout>().unwrap_err();
         assert_eq!(error.column(), Some(column), "{given}: {error}");

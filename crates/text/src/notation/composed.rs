@@ -1,4 +1,11 @@
-//! What CuTe composes of layouts: a swizzle after a layout, and a layout after a pointer.
+//! What CuTe and `tensor-layouts` compose of layouts: a swizzle after a layout, and a layout after a pointer.
+//!
+//! ```text
+//! S<3,4,3> o 0 o (8,64):(64,1)                          CuTe DSL; the unit of the bits is not said
+//! Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)  CuTe: bits of the byte address, offset 0
+//! (Swizzle(3, 4, 3)) o ((8, 64) : (64, 1))              tensor-layouts: bits of the element
+//! ComposedLayout(Swizzle(3, 4, 3), Layout((8, 64), (64, 1)), offset=0)
+//! ```
 
 use tensor_layout::Error;
 use tensor_layout::cursor::Cursor;
@@ -11,17 +18,26 @@ use super::no_layout::refuse_without_layout;
 use super::swizzle::{UNITS, mask};
 use super::{Notation, cute};
 
-/// Reads CuTe's composed layout after `S<`. The number between the layout and the swizzle is an offset in
-/// elements. Without a letter for the unit of the bits, the text is read only if both units say the same.
-pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
-    let start = cursor.position();
+/// The numbers of a swizzle: how many bits are flipped, the lowest of them, and how far above them the bits
+/// are that flip them.
+type Numbers = [u64; 3];
+
+fn numbers(cursor: &mut Cursor<'_>, close: &str) -> Result<Numbers, Error> {
     let mut number = |end: &str| {
         let number = cursor.number("the bits, the lowest bit and the distance of a swizzle, such as 3,4,3")?;
         cursor.expect(end, &format!("`{end}`")).map(|()| number)
     };
-    let numbers = [number(",")?, number(",")?, number(">")?];
+    Ok([number(",")?, number(",")?, number(close)?])
+}
+
+/// Reads CuTe's composed layout after `S<` or `Sw<`. The number between the layout and the swizzle is an
+/// offset in elements; a pointer to shared memory in its place has bits of the byte. Without either, and
+/// without a letter for the unit of the bits, the text is read only if both units say the same.
+pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
+    let start = cursor.position();
+    let numbers = numbers(cursor, ">")?;
     let unit = cursor.position();
-    let given = match cursor.word() {
+    let mut given = match cursor.word() {
         "o" => {
             cursor.move_to(unit);
             None
@@ -32,34 +48,26 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
         }
     };
     cursor.expect("o", "` o ` and an offset in elements")?;
-    let offset = cursor.number("an offset in elements")?;
+    let offset = if given != Some(false) && cursor.eat("smem_ptr") {
+        given = Some(true);
+        shared_pointer(cursor, data_type)?;
+        0
+    } else {
+        cursor.eat("_");
+        cursor.number("an offset in elements, or smem_ptr[16b](unset)")?
+    };
     cursor.expect("o", "` o ` and the layout that is swizzled")?;
     let layout = cursor.position();
-    let (map, reversed) = cute::read(cursor, data_type)?;
-    if !reversed.is_empty() {
-        return Err(cursor.error_at(layout, "strides of 0 or more"));
-    }
-    let map = map.with_base(offset)?;
-    let [bits, lowest, distance] = numbers;
-    let flips = (0..bits.min(64)).map(|bit| {
-        let bit = u32::try_from(lowest.saturating_add(bit)).unwrap_or(u32::MAX);
-        let by = bit.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
-        // The mask of a bit that is too high is refused by the swizzle.
-        (bit, if by < 64 { mask(by) } else { mask(63) })
-    });
-    let flips: Vec<(u32, u64)> = flips.collect();
-    let in_unit = |in_bytes: bool| {
-        let swizzle = if in_bytes { Swizzle::from_bytes(&flips, map.element_bits()) } else { Swizzle::new(&flips) };
-        swizzle.and_then(|swizzle| map.clone().with_swizzle(&swizzle))
-    };
+    let map = forwards(cute::read(cursor, data_type)?, cursor, layout)?.with_base(offset)?;
     if let Some(in_bytes) = given {
-        return in_unit(in_bytes);
+        return swizzled(&map, numbers, in_bytes);
     }
-    match (in_unit(true), in_unit(false)) {
+    match (swizzled(&map, numbers, true), swizzled(&map, numbers, false)) {
         (Ok(bytes), Ok(elements)) if bytes == elements => Ok(bytes),
         _ => {
             let plain = text_in(map, Notation::CuTe).unwrap_or_default();
             let plain = plain.trim_start_matches(&data_type.to_string());
+            let [bits, lowest, distance] = numbers;
             let [bytes, elements] = UNITS
                 .map(|(unit, _)| format!("`{data_type} S<{bits},{lowest},{distance}>{unit} o {offset} o {plain}`"));
             let expected = format!(
@@ -69,6 +77,92 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
             Err(cursor.error_at(start.saturating_sub("S<".len()), &expected))
         }
     }
+}
+
+/// Reads the rest of `smem_ptr[16b](unset)`.
+fn shared_pointer(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(), Error> {
+    if cursor.eat("[") {
+        let at = cursor.position();
+        if cursor.number("the bits of an element")? != data_type.bits().into() {
+            return Err(cursor.error_at(at, &format!("{}, the bits of {data_type}", data_type.bits())));
+        }
+        cursor.expect("b]", "`b]`")?;
+    }
+    if cursor.eat("(") {
+        cursor.expect("unset", "`unset`: an address is no offset")?;
+        cursor.expect(")", "`)`")?;
+    }
+    Ok(())
+}
+
+fn forwards(
+    (map, reversed): (IndexMap, Vec<usize>),
+    cursor: &mut Cursor<'_>,
+    layout: usize,
+) -> Result<IndexMap, Error> {
+    if reversed.is_empty() { Ok(map) } else { Err(cursor.error_at(layout, "strides of 0 or more")) }
+}
+
+fn swizzled(map: &IndexMap, [bits, lowest, distance]: Numbers, in_bytes: bool) -> Result<IndexMap, Error> {
+    let flips = (0..bits.min(64)).map(|bit| {
+        let bit = u32::try_from(lowest.saturating_add(bit)).unwrap_or(u32::MAX);
+        let by = bit.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
+        // The mask of a bit that is too high is refused by the swizzle.
+        (bit, if by < 64 { mask(by) } else { mask(63) })
+    });
+    let flips: Vec<(u32, u64)> = flips.collect();
+    let swizzle = if in_bytes { Swizzle::from_bytes(&flips, map.element_bits()) } else { Swizzle::new(&flips) };
+    map.clone().with_swizzle(&swizzle?)
+}
+
+fn is_shape(first: char) -> bool {
+    first == '(' || first.is_ascii_digit()
+}
+
+/// Reads a layout of `tensor-layouts`, whose bits count elements. `None` if the text is none.
+pub(super) fn read_tensor_layouts(
+    cursor: &mut Cursor<'_>,
+    data_type: DataType,
+) -> Result<Option<(IndexMap, Vec<usize>)>, Error> {
+    const SWIZZLE: &str = "`Swizzle(` and three numbers";
+    let is_layout = cursor.rest().strip_prefix("Layout(").is_some_and(|shape| shape.starts_with(is_shape));
+    if is_layout && cursor.eat("Layout(") {
+        let read = cute::read_with(cursor, data_type, ",")?;
+        cursor.expect(")", "`)`")?;
+        return Ok(Some(read));
+    }
+    let is_repr = cursor.eat("ComposedLayout(");
+    if !is_repr && !cursor.eat("(Swizzle(") {
+        return Ok(None);
+    }
+    if is_repr {
+        cursor.expect("Swizzle(", SWIZZLE)?;
+    }
+    let (numbers, mut offset) = (numbers(cursor, ")")?, 0);
+    cursor.expect(if is_repr { "," } else { ") o" }, "the layout that is swizzled")?;
+    let layout = cursor.position();
+    let read = if is_repr {
+        cursor.expect("Layout(", "`Layout(` with a shape and strides")?;
+        let read = cute::read_with(cursor, data_type, ",")?;
+        cursor.expect(")", "`)`")?;
+        if cursor.eat(",") {
+            cursor.expect("offset=", "`offset=`")?;
+            offset = cursor.number("an offset in elements")?;
+        }
+        cursor.expect(")", "`)`")?;
+        read
+    } else {
+        if cursor.eat("{") {
+            offset = cursor.number("an offset in elements")?;
+            cursor.expect("} o", "`} o` and the layout that is swizzled")?;
+        }
+        cursor.expect("(", "`(` and the layout that is swizzled")?;
+        let read = cute::read(cursor, data_type)?;
+        cursor.expect(")", "`)`")?;
+        read
+    };
+    let map = forwards(read, cursor, layout)?.with_base(offset)?;
+    Ok(Some((swizzled(&map, numbers, false)?, Vec::new())))
 }
 
 /// Reads the rest of `tensor<ptr<f32, generic> o (4,6):(6,1)>`, as CuTe DSL prints a tensor.
@@ -81,7 +175,7 @@ pub(super) fn read_tensor(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usiz
     }
     cursor.expect(">", "`>`")?;
     cursor.expect("o", "`o` and a layout")?;
-    let read = if cursor.eat("S<") {
+    let read = if cursor.eat("S<") || cursor.eat("Sw<") {
         (read(cursor, data_type)?, Vec::new())
     } else {
         refuse_without_layout(cursor.rest())?;

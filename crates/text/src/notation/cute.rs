@@ -60,8 +60,27 @@ pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
 /// backwards. Numbers may carry the `_` of static integers. A single number is a tensor of rank 1. The buffer
 /// ends after the last element (CuTe's *cosize*).
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(IndexMap, Vec<usize>), Error> {
+    // Mojo prints a layout in parentheses of its own: `((8, 64):(64, 1))`.
+    let (start, text) = (cursor.position(), cursor.rest());
+    let closed = text.find(':').map_or("", |colon| text.get(..colon).unwrap_or_default());
+    let is_open = closed.matches('(').count() > closed.matches(')').count();
+    if is_open && text.starts_with("((") && cursor.eat("(") {
+        let read = read_with(cursor, data_type, ":")?;
+        cursor.expect(")", "`)`")?;
+        return Ok(read);
+    }
+    cursor.move_to(start);
+    read_with(cursor, data_type, ":")
+}
+
+/// Reads a shape and strides with `between` between them.
+pub(super) fn read_with(
+    cursor: &mut Cursor<'_>,
+    data_type: DataType,
+    between: &str,
+) -> Result<(IndexMap, Vec<usize>), Error> {
     let (modes, sizes, form) = nested(cursor, |cursor| Ok(cursor.number(NUMBER)?.into()))?;
-    cursor.expect(":", "`:` and the strides")?;
+    cursor.expect(between, &format!("`{between}` and the strides"))?;
     let start = cursor.position();
     let (_, strides, same_form) = nested(cursor, |cursor| {
         let is_negative = cursor.eat("-");

@@ -15,6 +15,7 @@ mod signs;
 mod steps;
 mod strided;
 mod swizzle;
+mod triton;
 mod types;
 mod views;
 

@@ -16,7 +16,8 @@ use tensor_layout::{AnyLayout, AxisOrder, Error, ToIndexMap};
 use super::no_layout::refuse_without_layout;
 use super::types::element_type;
 use super::{
-    Notated, Notation, composed, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, type_and_sizes,
+    Notated, Notation, composed, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, triton,
+    type_and_sizes,
 };
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
@@ -176,8 +177,11 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
         let start = cursor.position();
         cursor.move_to(start.plus(end).plus("], ".len()));
     }
-    if cursor.eat("S<") {
+    if cursor.eat("S<") || cursor.eat("Sw<") {
         return Ok((Read::one(composed::read(cursor, data_type)?, Notation::CuTe), NOTHING));
+    }
+    if let Some((map, reversed)) = composed::read_tensor_layouts(cursor, data_type)? {
+        return Ok((Read::signed((map.into(), reversed), Notation::CuTe), NOTHING));
     }
     if let Some(read) = without_type(cursor, Some(data_type))? {
         return Ok((read, NOTHING));
@@ -201,6 +205,8 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
     } else if data_type.is_none() && cursor.eat("tensor<ptr<") {
         let (map, reversed) = composed::read_tensor(cursor)?;
         Read::signed((map.into(), reversed), Notation::CuTe)
+    } else if data_type.is_none() && cursor.eat("!ttg.memdesc<") {
+        Read::one(triton::read_memdesc(cursor)?, Notation::Strides)
     } else if data_type.is_none() && cursor.eat("{") {
         Read::one(directml::read(cursor, start)?, Notation::Directml)
     } else {
@@ -225,6 +231,7 @@ fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'s
             let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
             Read::signed((desc.into(), reversed), Notation::Torch)
         }
+        (Some(b'#'), Some(sizes)) => Read::one(triton::read(cursor, data_type, &sizes)?, Notation::Strides),
         (Some(b'L' | b'F' | b'D'), Some(sizes)) if jax::is_layout(cursor.rest()) => {
             Read::one(jax::read(cursor, data_type, &sizes)?, Notation::Jax)
         }
@@ -340,8 +347,14 @@ pub fn lacks_type(text: &str) -> bool {
         text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let start = text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()));
     let is_form = text.get(start..).and_then(forms::form).is_some() && !text.contains("dtype");
-    is_form || is_cute && text.contains(':') || jax::is_layout(text) || text.starts_with("S<")
+    is_form
+        || is_cute && text.contains(':')
+        || jax::is_layout(text)
+        || COMPOSED.iter().any(|begins| text.starts_with(begins))
 }
+
+/// How texts of composed layouts begin.
+const COMPOSED: [&str; 4] = ["S<", "Sw<", "(Swizzle(", "ComposedLayout("];
 
 /// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.
 const OPAQUE: [&str; 4] = ["muloptimal", "outerproductoptimal", "inferencingoptimal", "trainingoptimal"];
