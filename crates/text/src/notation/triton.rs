@@ -1,8 +1,9 @@
-//! Triton's layouts of shared memory: `#ttg.swizzled_shared`, `nvmma_shared`, `padded_shared`, `shared_linear`.
+//! Triton's layouts of shared memory: `swizzled_shared`, `nvmma_shared`, `padded_shared`, `shared_linear`.
 //!
-//! Triton describes shared memory as a linear layout over bits: the index at an offset is the XOR of one basis
-//! for each bit of the offset that is set. All sizes are powers of two. The other encodings are rules for such
-//! bases (`swizzledSharedToLinearLayout`, `nvmmaSharedToLinearLayout` in LinearLayoutConversions.cpp).
+//! Triton describes shared memory as a linear layout over bits: the index at an offset is the XOR of one
+//! basis for each bit of the offset that is set. All sizes are powers of two. The other encodings are rules
+//! for such bases (`swizzledSharedToLinearLayout`, `nvmmaSharedToLinearLayout` in
+//! LinearLayoutConversions.cpp).
 //!
 //! An index map goes the other way, from index to offset. Each basis must therefore set one bit of an index
 //! that no basis of a lower bit sets: that bit of the index has the offset's bit as its place. The other bits
@@ -15,7 +16,8 @@
 //! 4           (2,4)                  row 2 begins at 16, and flips the bit of column 4
 //! ```
 //!
-//! `padded_shared` puts some elements of padding behind every so many, after the bases. It adds to the strides.
+//! `padded_shared` puts some elements of padding behind every so many, after the bases. The padding adds to
+//! the strides.
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, OFFSET};
