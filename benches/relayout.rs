@@ -10,8 +10,8 @@
 //! crate's own copy (which uses non-temporal stores when the buffers are large). It copies half the bytes
 //! that the case reads and writes, in the same run. Rounds of the case and of the copies alternate. The
 //! minima of the same rounds are compared, and the median of the ratios of all rounds is printed with them.
-//! The cases are in relayout_suite.tsv and in relayout_reversed.tsv; the means leave out
-//! relayout_reversed.tsv. `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL). With `--threads`,
+//! The cases are in relayout_suite.tsv, relayout_frames.tsv and relayout_reversed.tsv; the means leave out
+//! the last. `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL). With `--threads`,
 //! `run_parallel` is compared with copies that use the same number of threads.
 //!
 //! `--effort measure` measures a plan for each case, and adds a line for it (see `Effort`). The column

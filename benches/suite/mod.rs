@@ -70,7 +70,7 @@ impl Options {
     }
 }
 
-/// A line of relayout_suite.tsv, or of relayout_reversed.tsv.
+/// A line of relayout_suite.tsv, relayout_frames.tsv or relayout_reversed.tsv.
 pub(crate) struct Case {
     pub(crate) size: &'static str,
     pub(crate) name: &'static str,
@@ -111,7 +111,12 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
     }
     println!("{HEADER}");
     let mut means: Vec<(String, Vec<f64>)> = Vec::new();
-    let lines = include_str!("../relayout_suite.tsv").lines().chain(include_str!("../relayout_reversed.tsv").lines());
+    let files = [
+        include_str!("../relayout_suite.tsv"),
+        include_str!("../relayout_frames.tsv"),
+        include_str!("../relayout_reversed.tsv"),
+    ];
+    let lines = files.into_iter().flat_map(str::lines);
     for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&'static str> = line.split('\t').collect();
         let [size, name, from, to, ref axes @ ..] = fields[..] else { panic!("a line of four fields or more: {line}") };

@@ -155,7 +155,8 @@ impl<L: FixedList<Loop>> Copy<L> {
             let start =
                 (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
             let Access { streaming, prefetch } = self.access;
-            let walk = simd::Walk { start, loops: self.loops(), streaming, prefetch };
+            let readable = destination.is_readable();
+            let walk = simd::Walk { start, loops: self.loops(), streaming, readable, prefetch };
             // SAFETY: the conditions of `simd::run`, one by one.
             // * `code` took the function of the level in an `Available`, which this CPU was found to have.
             // * `check` called `Kernel::fit` for the registers of that level, and for these loops: no field
@@ -163,7 +164,7 @@ impl<L: FixedList<Loop>> Copy<L> {
             // * `Reach::new` computed the ends of what all iterations span, and found that none begins before
             //   byte 0. The assertion above says that both buffers go on to these ends.
             // * The destination is borrowed exclusively, so no source byte is in it and no other thread
-            //   accesses it. The source is one slice, so all bytes between two that are read are readable.
+            //   accesses it. `readable` says of all of its bytes whether they are initialised. The source is one slice, so all bytes between two that are read are readable.
             return unsafe { run(&self.kernel, &walk) };
         }
         self.run_portable(source, destination.reborrow());

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::features::Features;
+
 /// Whether this is a small program (feature `small`): vectors have one width, and rare kernels run in safe
 /// Rust. Tests, which turn on every feature, are for the whole program. The compiler leaves out code behind
 /// `!SMALL_PROGRAM`.
@@ -49,14 +52,9 @@ impl Level {
             #[cfg(target_arch = "aarch64")]
             Level::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => is_x86_feature_detected!("avx2"),
+            Level::Avx2 => Features::of_this_cpu().avx2,
             #[cfg(all(target_arch = "x86_64", any(not(feature = "small"), feature = "software")))]
-            Level::Avx512 => {
-                is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512vbmi")
-            }
+            Level::Avx512 => Features::of_this_cpu().avx512,
             #[cfg(feature = "software")]
             Level::Software32 | Level::Software64 => true,
             #[allow(unreachable_patterns, reason = "the levels of other CPUs, if there are any")]

@@ -44,6 +44,7 @@ mod aarch64 {
     pub(super) mod neon;
 }
 mod block_permutation;
+mod channels;
 mod copy;
 mod destination;
 pub mod kernel;
@@ -59,6 +60,7 @@ mod simd;
 mod x86_64;
 
 pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
+pub use channels::{Channels, MOST_CHANNELS};
 pub use copy::{Copies, Copy};
 pub use destination::Destination;
 pub use kernel::{Access, Misfit, Prefetch};

@@ -30,11 +30,12 @@ impl Caches {
     /// larger.
     pub const ASSUMED: Caches = Caches { l1: 32 << 10, l1_ways: 8, l2: 256 << 10 };
 
-    /// The caches of the CPU that this code runs on: those that the CPUID instruction reports, or else Linux.
+    /// The caches of the CPU that this code runs on: those that the C library or the CPUID instruction reports,
+    /// or else Linux.
     #[must_use]
     pub fn of_this_cpu() -> Caches {
         #[cfg(target_arch = "x86_64")]
-        let caches = cpuid::caches_of_this_cpu();
+        let caches = of_c_library().or_else(cpuid::caches_of_this_cpu);
         #[cfg(not(target_arch = "x86_64"))]
         let caches = None;
         let caches = caches.or_else(|| {
@@ -65,6 +66,26 @@ impl Caches {
     }
 }
 
+/// The caches that glibc found when the program started. A CPUID instruction takes 4 to 8 us in a virtual
+/// machine, because the host answers it. Before its version 2.33, glibc asks again. `None` for caches that
+/// glibc does not know, and for other C libraries.
+#[cfg(target_arch = "x86_64")]
+fn of_c_library() -> Option<Caches> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        use std::ffi::{c_int, c_long};
+        /// `_SC_LEVEL1_DCACHE_SIZE`, `_SC_LEVEL1_DCACHE_ASSOC` and `_SC_LEVEL2_CACHE_SIZE` of `bits/confname.h`.
+        const NAMES: [c_int; 3] = [188, 189, 191];
+        unsafe extern "C" {
+            safe fn sysconf(name: c_int) -> c_long;
+        }
+        let [l1, l1_ways, l2] = NAMES.map(|name| usize::try_from(sysconf(name)).unwrap_or(0));
+        return (l1 > 0 && l1_ways > 0 && l2 > 0).then_some(Caches { l1, l1_ways, l2 });
+    }
+    #[allow(unreachable_code, reason = "for other C libraries")]
+    None
+}
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod cpuid {
     //! The data caches that the CPUID instruction reports.
@@ -78,10 +99,10 @@ pub(crate) mod cpuid {
     /// Two leaves describe caches, and they have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM
     /// vol. 3, function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
     pub(crate) fn caches_of_this_cpu() -> Option<Caches> {
-        let has_intel = leaf(0, 0).eax >= 4;
-        let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
-        let leaves = [(4, has_intel), (0x8000_001d, has_amd)];
-        leaves.into_iter().filter(|&(_, exists)| exists).find_map(|(number, _)| caches(|i| leaf(number, i)))
+        let has_intel = || leaf(0, 0).eax >= 4;
+        let has_amd = || leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
+        let intel = || has_intel().then(|| caches(|i| leaf(4, i))).flatten();
+        intel().or_else(|| has_amd().then(|| caches(|i| leaf(0x8000_001d, i))).flatten())
     }
 
     pub(crate) fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Caches> {
@@ -95,6 +116,9 @@ pub(crate) mod cpuid {
                 1 => first = Some(cache),
                 2 => second = Some(cache),
                 _ => {}
+            }
+            if first.is_some() && second.is_some() {
+                break;
             }
         }
         let (l1, l1_ways) = geometry(&first?)?;
@@ -120,7 +144,7 @@ pub(crate) mod cpuid {
         Some((bytes, ways))
     }
 
-    fn leaf(number: u32, subleaf: u32) -> CpuidResult {
+    pub(crate) fn leaf(number: u32, subleaf: u32) -> CpuidResult {
         #[allow(unused_unsafe, reason = "a safe function in newer versions of Rust")]
         // SAFETY: every x86-64 CPU has the instruction. A leaf that does not exist gives meaningless numbers
         // and no fault.

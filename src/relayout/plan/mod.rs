@@ -14,6 +14,7 @@
 //! which are one `strided_copy::Copy`. `exec` runs it.
 
 pub(super) mod bits;
+mod channels;
 pub(super) mod clip;
 pub(super) mod cost;
 pub(super) mod fill;

@@ -11,6 +11,7 @@
 //! kernel     code, the first that fits
 //! runs       one run repeated; words; scattered lines (in L2); halves (in a cache); memcpy; line by line
 //! blocks     permuted in registers
+//! channels   picked in registers
 //! plane      16-byte blocks; interleave or deinterleave in registers; unit by unit; one panel; panels
 //!   of runs  blocks permuted in registers; panels (lines that do not fit); lines in source order; few columns; pieces
 //! bits       interleaved in registers; unpacked or packed in registers
@@ -51,7 +52,7 @@ pub(crate) fn resolve(kernel: &mut Kernel, loops: &[Loop], site: Site<'_>) -> Ac
             None => (*by, prefetch) = transpose(plane, loops, site),
         },
         Kernel::PermuteBlocks(_) if site.prefetch => prefetch = Prefetch::InRow(number(PREFETCH_IN_RUN)),
-        Kernel::Table { .. } | Kernel::PermuteBlocks(_) => prefetch = Prefetch::None,
+        Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::Channels(_) => prefetch = Prefetch::None,
         Kernel::InterleaveBits { rows, by } => {
             let deinterleaves = rows.direction == Direction::Deinterleave;
             *by = match deinterleaves {

@@ -2,8 +2,9 @@
 //!
 //! A box has distances in elements, and a nest has distances in bytes. Loops that are packed on both sides
 //! disappear into a contiguous run, which is copied unchanged. Then, by the rules of [`cost`](super::cost),
-//! the iteration becomes one of three kernels:
+//! the iteration becomes one of four kernels:
 //!
+//! * *Channels*, if a loop goes over groups of up to 8 units, and some units of each group are copied.
 //! * A *plane* to be transposed, if the run is short, one loop is packed on the source and another loop on
 //!   the destination. Both loops go into the plane, so that every cache line is used up while it is in the
 //!   cache.
@@ -18,6 +19,7 @@ use strided_copy::kernel::{Axis, FixedList, Kernel, Loop, MicroTile, Plane, Runs
 use crate::error::Error;
 use crate::map::CopyBox;
 
+use super::channels::channels;
 use super::cost::{LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
 use super::machine::{Knobs, Site};
 use super::nest::{
@@ -58,6 +60,9 @@ pub(crate) fn resolved<L: FixedList<Loop> + FromIterator<Loop>>(
 /// `start` is where the first run is, source and destination. If a loop of the iteration goes backwards, the
 /// iteration begins at its lowest address, and `start` moves to that address.
 pub(crate) fn iteration(loops: &mut NestLoops, run: usize, start: &mut (usize, usize), knobs: &Knobs) -> Kernel {
+    if let Some(channels) = channels(loops, run, start, knobs) {
+        return Kernel::Channels(channels);
+    }
     if let Some((blocks, lowest)) = permutation::reversed(loops, run, *start, knobs) {
         *start = lowest;
         return Kernel::PermuteBlocks(blocks);

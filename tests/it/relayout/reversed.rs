@@ -77,8 +77,36 @@ fn images() -> impl Strategy<Value = (Side, Side)> {
     )
 }
 
+/// Some channels of each pixel, on one side or on both: groups of up to 9 units, rows at a pitch, planes.
+fn frames() -> impl Strategy<Value = (Side, Side)> {
+    let side = || (0..3_usize, 0..6_u64, prop::sample::select(vec![0_u64, 0, 3, 64]), 1..=2_u64);
+    let kinds = prop::sample::select(vec![DataType::U8, DataType::BF16, DataType::F32]);
+    (1..=3_u64, 100..=400_u64, 1..=5_u64, kinds, side(), side()).prop_map(
+        |(rows, columns, channels, data_type, from, to)| {
+            let strides = |(kind, more, gap, apart): (usize, u64, u64, u64)| {
+                let group = channels * apart + more;
+                match kind {
+                    0 => [columns + gap, 1, rows * (columns + gap)],
+                    _ => [columns * group + gap, group, apart],
+                }
+            };
+            let side = |strides: [u64; 3]| {
+                Side::strided(&BufferTensorDesc::new(data_type, &[rows, columns, channels], Some(&strides)).unwrap())
+            };
+            (side(strides(from)), side(strides(to)))
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(cases(1500))]
+
+    #[test]
+    fn channels_of_frames_are_copied_as_literally(
+        (from, to) in frames(), chosen: u8, level in level(), streaming: bool, shift in 0..70_usize, pieces in 0..4_usize,
+    ) {
+        check((&from, &to), &axes_of(&from, chosen & chosen >> 4), Padding::Keep, (level, streaming), shift, pieces)?;
+    }
 
     #[test]
     fn any_pair_is_copied_backwards_as_literally(

@@ -157,6 +157,16 @@ unsafe impl Vector for Pair {
     }
 
     #[inline(always)]
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
+        const { assert!(LANES == 2) };
+        // SAFETY: the trait's contract.
+        unsafe {
+            vst1q_u8(to[0], self.0);
+            vst1q_u8(to[1], self.1);
+        }
+    }
+
+    #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
         // SAFETY: no memory is touched; the features are the trait's contract.
         unsafe { Pair(vbslq_u8(mask.0, self.0, other.0), vbslq_u8(mask.1, self.1, other.1)) }

@@ -87,9 +87,8 @@ impl Kernel {
                     && tile
             }
             Kernel::InterleaveBits { rows, .. } => !SMALL_PROGRAM && matches!(rows.bits, 1 | 2 | 4),
-            // The tables of a permutation were made together with it, and the permutation's fields are
-            // private.
-            Kernel::PermuteBlocks(_) => true,
+            // The tables of these were made together with them, and their fields are private.
+            Kernel::PermuteBlocks(_) | Kernel::Channels(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
         }
     }
@@ -104,7 +103,7 @@ impl Kernel {
                 Runs::Scattered => run >= LINE,
                 Runs::Lines { .. } | Runs::Memcpy => true,
             },
-            Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::ChangeWidth(_) => true,
+            Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::Channels(_) | Kernel::ChangeWidth(_) => true,
             Kernel::Transpose { plane, by } => by.has_code(plane, context),
             Kernel::InterleaveBits { by, .. } => match self.separated_rows() {
                 Some((row, pitch)) => by.has_code(row, pitch, context),

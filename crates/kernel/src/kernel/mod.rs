@@ -29,6 +29,7 @@ pub(crate) use panels::{MOST_ROWS, STAGE, count};
 pub(crate) use reach::Reach;
 
 use crate::block_permutation::BlockPermutation;
+use crate::channels::Channels;
 pub use crate::loops::{FixedList, Loop, Offsets, Stride};
 
 /// The longest unit that is transposed, in bytes: two cache lines.
@@ -74,6 +75,8 @@ pub enum Kernel {
     },
     /// Permutes the bytes, or the halves of bytes, of many small blocks.
     PermuteBlocks(BlockPermutation),
+    /// Copies some units of every group of units.
+    Channels(Channels),
     /// Interleaves rows of elements of 1, 2 or 4 bits, or deinterleaves a row.
     InterleaveBits {
         /// The rows.

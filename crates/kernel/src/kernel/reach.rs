@@ -127,6 +127,11 @@ impl Kernel {
                 let (from, to) = permutation.span();
                 rows(if source { from } else { to }?, 0, 1, false)
             }
+            Kernel::Channels(channels) => {
+                let (from, to) = channels.steps();
+                let groups = Step::Strided(if source { from } else { to }, channels.groups());
+                (channels.unit(), [groups, Step::Listed(channels.channels(), side)])
+            }
             Kernel::InterleaveBits { rows: bits, .. } => {
                 let apart = source == (bits.direction != Direction::Deinterleave);
                 // A length that saturates passes every buffer.

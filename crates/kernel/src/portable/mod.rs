@@ -11,6 +11,7 @@ pub mod width;
 use self::interleave_bits::interleave_bits;
 use self::width::change_width;
 use crate::block_permutation::{Atom, BlockPermutation};
+use crate::channels::Channels;
 use crate::destination::Destination;
 use crate::kernel::{Kernel, MicroTile, Plane, Stride};
 use crate::level::SMALL_PROGRAM;
@@ -43,6 +44,7 @@ pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<
         Kernel::InterleaveBits { .. } if SMALL_PROGRAM => unreachable!("`Kernel::fit` has no code for it"),
         Kernel::InterleaveBits { rows, .. } => interleave_bits(source, destination, rows),
         Kernel::PermuteBlocks(permutation) => permute_blocks(source, destination, permutation),
+        Kernel::Channels(channels) => copy_channels(source, destination, channels),
         Kernel::ChangeWidth(row) => change_width(source, destination, row),
     }
 }
@@ -148,6 +150,16 @@ fn permute_blocks(source: &[u8], destination: &mut Destination<'_>, permutation:
                     destination.write(to + i, &[nibble(pair[0]) | nibble(pair[1]) << 4]);
                 }
             }
+        }
+    }
+}
+
+fn copy_channels(source: &[u8], destination: &mut Destination<'_>, channels: &Channels) {
+    let (steps, unit) = (channels.steps(), channels.unit());
+    for group in 0..channels.groups() {
+        for &(from, to) in channels.channels().iter() {
+            let (from, to) = (group * steps.0 + from, group * steps.1 + to);
+            destination.write(to, &source[from..from + unit]);
         }
     }
 }

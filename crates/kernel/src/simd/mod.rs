@@ -14,6 +14,7 @@
 //! effect.
 
 mod block;
+mod channels;
 mod copy;
 mod edge;
 mod exchange_bits;

@@ -1,6 +1,7 @@
 //! The dispatch from each kind of kernel to its code.
 
 use super::block::of_unit;
+use super::channels::pick_channels;
 use super::copy::{CopyRuns, CopyTable};
 use super::gather_blocks::gather_blocks;
 use super::interleave::InterleaveRows;
@@ -25,7 +26,8 @@ pub(crate) type Run = unsafe fn(&Kernel, &Walk<'_>);
 /// * The kernel [fits](Kernel::fit) the walk and registers of `V::BYTES` bytes.
 /// * In every iteration, the bytes that the kernel spans are readable on the source and writable on the
 ///   destination. Source bytes and destination bytes do not overlap, and no other thread accesses the latter.
-/// * All bytes between the first and the last byte that any iteration reads are readable.
+/// * All bytes between the first and the last byte that any iteration reads are readable. So are those between
+///   the first and the last byte that any iteration writes, if the walk is readable.
 pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     const { assert!(V::BYTES == 32 || V::BYTES == 64) };
     // Of the contract, each arm needs the features of `V`, and that what the kernel spans is readable and
@@ -72,6 +74,8 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
         }
         // SAFETY: the contract. The tables of a permutation are made with it.
         Kernel::PermuteBlocks(permutation) => unsafe { gather_blocks::<V>(walk, permutation) },
+        // SAFETY: the contract. The tables of channels are made with them.
+        Kernel::Channels(channels) => unsafe { pick_channels::<V>(walk, channels) },
         &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } if !SMALL_PROGRAM => {
             let (shuffling, pitch) = (some(of_bits::<V>(bits, direction)), pitch.cast_signed());
             // SAFETY: the contract. There are `8 / bits` rows of `row` bytes at this pitch on one side, and

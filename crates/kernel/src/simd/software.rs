@@ -40,6 +40,7 @@ impl<const SIZE: usize> Software<SIZE> {
 unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     const BYTES: usize = SIZE;
     const SHUFFLES_TWO: bool = SIZE == 64;
+    const WINDOW: usize = if SIZE == 64 { 64 } else { 16 };
 
     #[inline(never)]
     unsafe fn vectorize<O: Operation>(operation: O) {
@@ -168,6 +169,28 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
 
     unsafe fn or(self, other: Self) -> Self {
         Software(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+
+    unsafe fn pick(self, from: Self, index: Self) -> Self {
+        let in_lane =
+            |i: usize| self.0[i] | if index.0[i] < 16 { from.0[i / 16 * 16 + usize::from(index.0[i])] } else { 0 };
+        let in_register = |i: usize| if index.0[i] < 0x80 { self.0[i] } else { from.0[usize::from(index.0[i] & 0x7f)] };
+        Software(if Self::WINDOW == 16 { std::array::from_fn(in_lane) } else { std::array::from_fn(in_register) })
+    }
+
+    unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
+        assert!(Self::WINDOW == SIZE, "windows are lanes");
+        for (i, byte) in self.0.into_iter().enumerate().filter(|&(i, _)| chosen.0[i] == 0xff) {
+            // SAFETY: the trait's contract.
+            unsafe { to.add(i).write(byte) }
+        }
+    }
+
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
+        for (lane, bytes) in to.into_iter().zip(self.0.as_chunks::<16>().0) {
+            // SAFETY: the trait's contract.
+            unsafe { lane.cast::<[u8; 16]>().write(*bytes) }
+        }
     }
 
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {

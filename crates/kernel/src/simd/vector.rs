@@ -48,6 +48,10 @@ pub(crate) unsafe trait Vector: Copy {
     /// * The conditions of [`Operation::run`] hold for this operation.
     unsafe fn vectorize<O: Operation>(operation: O);
 
+    /// The bytes that [`pick`](Vector::pick) shuffles at once: a lane of 16 bytes or the whole register. Only
+    /// a level whose windows are whole registers has [`store_chosen`](Vector::store_chosen).
+    const WINDOW: usize = 16;
+
     unsafe fn zero() -> Self;
 
     unsafe fn load(from: *const u8) -> Self;
@@ -145,6 +149,23 @@ pub(crate) unsafe trait Vector: Copy {
     }
 
     unsafe fn or(self, other: Self) -> Self;
+
+    /// Adds the bytes that `index` picks from each window of `from`. In a lane, a byte whose index has the
+    /// highest bit is not picked, and `self` is zero where another byte is. In a window of a whole register,
+    /// only a byte whose index has the highest bit is picked.
+    #[inline(always)]
+    unsafe fn pick(self, from: Self, index: Self) -> Self {
+        // SAFETY: the contract of the trait.
+        unsafe { self.or(from.shuffle_in_lanes(index)) }
+    }
+
+    /// Stores the bytes whose byte of `chosen` is 0xff and no others. The other bytes are not accessed.
+    unsafe fn store_chosen(self, _to: *mut u8, _chosen: Self) {
+        unreachable!("windows are lanes");
+    }
+
+    /// Stores 16 bytes to each pointer, one pointer for each lane.
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]);
 
     /// Selects bits of `self` where `mask` has ones, and bits of `other` where it has zeros.
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self;

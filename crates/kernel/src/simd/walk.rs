@@ -8,6 +8,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) start: (*const u8, *mut u8),
     pub(crate) loops: &'a [Loop],
     pub(crate) streaming: bool,
+    /// Whether the bytes of the destination are initialised and may be read.
+    pub(crate) readable: bool,
     pub(crate) prefetch: Prefetch,
 }
 

@@ -190,6 +190,13 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
+        const { assert!(LANES == 2) };
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_storeu2_m128i(to[1].cast(), to[0].cast(), self.0) }
+    }
+
+    #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
         // SAFETY: no memory is touched; the features are the trait's contract.
         unsafe { Ymm(_mm256_or_si256(_mm256_and_si256(mask.0, self.0), _mm256_andnot_si256(mask.0, other.0))) }

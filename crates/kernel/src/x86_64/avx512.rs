@@ -38,6 +38,7 @@ fn first(bytes: usize) -> __mmask64 {
 unsafe impl Vector for Zmm {
     const BYTES: usize = 64;
     const SHUFFLES_TWO: bool = true;
+    const WINDOW: usize = 64;
 
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
@@ -227,6 +228,33 @@ unsafe impl Vector for Zmm {
     unsafe fn or(self, other: Self) -> Self {
         // SAFETY: no memory is touched; the features are the trait's contract.
         unsafe { Zmm(_mm512_or_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(self, from: Self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe {
+            let picked = _mm512_movepi8_mask(index.0);
+            Zmm(_mm512_mask_permutexvar_epi8(self.0, picked, index.0, from.0))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
+        // SAFETY: bytes that the mask leaves out are not touched. The rest is the trait's contract.
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), _mm512_movepi8_mask(chosen.0), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
+        const { assert!(LANES == 4) };
+        // SAFETY: the trait's contract.
+        unsafe {
+            _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self.0));
+            _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self.0));
+            _mm_storeu_si128(to[2].cast(), _mm512_extracti32x4_epi32::<2>(self.0));
+            _mm_storeu_si128(to[3].cast(), _mm512_extracti32x4_epi32::<3>(self.0));
+        }
     }
 
     #[inline(always)]

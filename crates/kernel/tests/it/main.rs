@@ -4,6 +4,8 @@
 
 #[cfg(feature = "software")]
 mod block_permutation;
+#[cfg(feature = "software")]
+mod channels;
 mod copy;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;

@@ -1,0 +1,230 @@
+//! Some units of every group: three channels of four, every second byte of a frame, and back.
+//!
+//! On one side or on both, *groups* of up to 8 units follow each other, such as the four bytes of a pixel. A
+//! copy takes some units of each group, its *channels*, in any order. The other side has groups too, or a row
+//! for each channel:
+//!
+//! ```text
+//! groups of 4     b0 g0 r0 __ b1 g1 r1 __ b2 ..    the fourth unit is not read, or keeps its value
+//! rows            r0 r1 r2 ..    g0 g1 g2 ..    b0 b1 b2 ..
+//! groups of 3     r0 g0 b0 r1 g1 b1 r2 ..
+//! ```
+//!
+//! One mechanism copies all of these. Either side is cut into *windows*: the bytes that a register shuffles
+//! at once, which are a whole register with AVX-512 and a lane of 16 bytes elsewhere. As many groups as a
+//! register holds units are a *step*. In a step, a side of groups of `n` units has `n` windows, and a side of
+//! rows has a window of each row. Every window of the destination is put together from windows of the source,
+//! by a table of indices for each pair, which are made together with the copy:
+//!
+//! ```text
+//! for each step:
+//!     load the windows of the source
+//!     for each window of the destination:
+//!         store the union of pick(window, table) over all windows of the source
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::kernel::Offsets;
+use crate::machine::LINE;
+
+/// The most units of a group, and the most channels.
+pub const MOST_CHANNELS: usize = 8;
+
+/// The highest bit of an index. In a window of 16 bytes it picks nothing, as in the shuffles of lanes. In a
+/// window of 64 bytes it picks the byte that the other bits name, because it is a bit of the mask under which
+/// AVX-512 shuffles.
+const HIGHEST: u8 = 0x80;
+
+/// Some units of every group. The unit of channel `c` in group `g` moves from `channels[c].0 + g * steps.0`
+/// on the source to `channels[c].1 + g * steps.1` on the destination, in bytes.
+///
+/// The fields are private, because the tables are made together with them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Channels {
+    unit: usize,
+    groups: usize,
+    steps: (usize, usize),
+    channels: Offsets,
+    picks: Arc<Picks>,
+}
+
+/// The numbers, without the tables.
+impl fmt::Debug for Channels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Channels { unit, groups, steps, channels, .. } = self;
+        write!(f, "{groups} groups x {steps:?}, units of {unit} bytes at {:?}", channels.0)
+    }
+}
+
+/// A side of a copy of channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Groups of this many units. The lowest channel is the first unit of a group.
+    Groups(usize),
+    /// A row for each channel.
+    Rows,
+}
+
+impl Side {
+    /// The side of groups that are `step` bytes apart. `None` if the channels are not inside such a group, or
+    /// none is its first unit.
+    fn of(unit: usize, step: usize, mut offsets: impl Iterator<Item = usize>) -> Option<Side> {
+        if step == unit {
+            return Some(Side::Rows);
+        }
+        let units = step / unit;
+        let mut begins = false;
+        let inside = offsets.all(|offset| {
+            begins |= offset == 0;
+            offset.is_multiple_of(unit) && offset < step
+        });
+        (step.is_multiple_of(unit) && (2..=MOST_CHANNELS).contains(&units) && inside && begins)
+            .then_some(Side::Groups(units))
+    }
+
+    /// The number of windows of a step.
+    fn windows(self, channels: usize) -> usize {
+        match self {
+            Side::Groups(units) => units,
+            Side::Rows => channels,
+        }
+    }
+}
+
+/// A vector of a table. The alignment keeps it inside one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(align(64))]
+pub(crate) struct Line(pub(crate) [u8; LINE]);
+
+/// The tables of a step, for windows of `window` bytes. Tables of shorter windows repeat in a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Picks {
+    pub(crate) window: usize,
+    pub(crate) source: Side,
+    pub(crate) destination: Side,
+    /// How many windows the source and the destination have in a step. There is code for 1 to 4 and for 8
+    /// windows of the source, so with 5 to 7 windows some are counted from which nothing is picked.
+    pub(crate) windows: (usize, usize),
+    /// The indices of the bytes that a window of the destination takes from a window of the source: a line
+    /// for each window of the destination, and in it for each window of the source.
+    pub(crate) indices: Vec<Line>,
+    /// For each window of the destination, ones where it has bytes of channels. Empty if that is everywhere.
+    pub(crate) written: Vec<Line>,
+}
+
+impl Channels {
+    /// Returns the copy of some units of `groups` groups, for vectors of `register` bytes: 32 or 64. Groups
+    /// are `steps` bytes apart, source and destination, and `channels` has the offsets of each channel in the
+    /// first of them.
+    ///
+    /// Returns `None` if a unit has not 1, 2 or 4 bytes, if there are no groups, no channels or more than
+    /// [`MOST_CHANNELS`], or if a side has neither rows nor groups: at most that many units, of which a channel
+    /// is the first.
+    ///
+    /// ```
+    /// use strided_copy::{Access, Available, Channels, Copy, Destination, Level, kernel::Kernel};
+    ///
+    /// // The first three bytes of each four, in reverse order.
+    /// let level = Available::up_to(Level::Avx512);
+    /// let pixels = Channels::new(1, 2, (4, 3), vec![(2, 0), (1, 1), (0, 2)], level.register()).unwrap();
+    /// let copy = Copy::new(Kernel::Channels(pixels), Vec::new(), (0, 0), Access::PLAIN, level)?;
+    /// let mut turned = [0; 6];
+    /// copy.run(b"bgr_BGR", Destination::from(&mut turned));
+    /// assert_eq!(&turned, b"rgbRGB");
+    /// # Ok::<(), strided_copy::Misfit>(())
+    /// ```
+    #[must_use]
+    pub fn new(
+        unit: usize,
+        groups: usize,
+        steps: (usize, usize),
+        channels: Vec<(usize, usize)>,
+        register: usize,
+    ) -> Option<Channels> {
+        if !matches!(unit, 1 | 2 | 4) || groups == 0 || !(1..=MOST_CHANNELS).contains(&channels.len()) {
+            return None;
+        }
+        let source = Side::of(unit, steps.0, channels.iter().map(|channel| channel.0))?;
+        let destination = Side::of(unit, steps.1, channels.iter().map(|channel| channel.1))?;
+        let window = match register {
+            64 => 64,
+            32 => 16,
+            _ => return None,
+        };
+        let picks = Arc::new(Picks::new(unit, window, steps, &channels, (source, destination)));
+        Some(Channels { unit, groups, steps, channels: Offsets(channels), picks })
+    }
+
+    /// The length of a unit in bytes.
+    #[must_use]
+    pub fn unit(&self) -> usize {
+        self.unit
+    }
+
+    /// The number of groups.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// The distance from one group to the next, source and destination, in bytes.
+    #[must_use]
+    pub fn steps(&self) -> (usize, usize) {
+        self.steps
+    }
+
+    /// The offsets of each channel in the first group, source and destination, in bytes.
+    #[must_use]
+    pub fn channels(&self) -> &Offsets {
+        &self.channels
+    }
+
+    pub(crate) fn picks(&self) -> &Picks {
+        &self.picks
+    }
+}
+
+impl Picks {
+    fn new(
+        unit: usize,
+        window: usize,
+        steps: (usize, usize),
+        channels: &[(usize, usize)],
+        (source, destination): (Side, Side),
+    ) -> Picks {
+        let outputs = destination.windows(channels.len());
+        let inputs = match source.windows(channels.len()) {
+            few @ 1..=4 => few,
+            _ => MOST_CHANNELS,
+        };
+        let (picked, nothing) = if window == LINE { (HIGHEST, 0) } else { (0, HIGHEST) };
+        let mut indices = vec![Line([nothing; LINE]); inputs * outputs];
+        let mut written = vec![Line([0; LINE]); outputs];
+        // Where a byte of a channel is in a step: the number of its window, and its place in the window.
+        let place = |side: Side, step: usize, offset: usize, channel: usize, group: usize, byte: usize| match side {
+            Side::Groups(_) => {
+                let at = group * step + offset + byte;
+                (at / window, at % window)
+            }
+            Side::Rows => (channel, group * unit + byte),
+        };
+        for group in 0..window / unit {
+            for (channel, &(from, to)) in channels.iter().enumerate() {
+                for byte in 0..unit {
+                    let (input, index) = place(source, steps.0, from, channel, group, byte);
+                    let (output, at) = place(destination, steps.1, to, channel, group, byte);
+                    for at in (at..LINE).step_by(window) {
+                        indices[output * inputs + input].0[at] = picked | u8::try_from(index).unwrap_or(0);
+                        written[output].0[at] = 0xff;
+                    }
+                }
+            }
+        }
+        if written.iter().all(|line| line.0 == [0xff; LINE]) {
+            written.clear();
+        }
+        Picks { window, source, destination, windows: (inputs, outputs), indices, written }
+    }
+}

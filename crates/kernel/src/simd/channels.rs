@@ -1,0 +1,294 @@
+//! Copies of some units of every group, by the tables that `crate::channels` explains.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::vector::{Operation, Vector};
+use super::walk::Walk;
+use crate::channels::{Channels, Line, MOST_CHANNELS, Picks, Side};
+use crate::machine::LINE;
+
+/// # Safety
+///
+/// * In every iteration, the channels are readable on the source and writable on the destination.
+/// * All bytes between the first and the last channel of an iteration are readable on the source, and if the
+///   walk is readable, on the destination.
+#[inline(never)]
+pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channels) {
+    let picks = channels.picks();
+    // Without stores under a mask, the bytes between channels would be read and stored again.
+    let may_store = picks.written.is_empty() || V::WINDOW == V::BYTES || walk.readable;
+    // SAFETY: the contract of this function. Each arm has the number of windows of its tables.
+    unsafe {
+        match picks.windows.0 {
+            _ if !may_store || picks.window != V::WINDOW => {
+                for iteration in walk.iterations() {
+                    units(iteration.from, iteration.to, channels, 0..channels.groups());
+                }
+            }
+            1 => V::vectorize(PickChannels::<1> { walk, channels }),
+            2 => V::vectorize(PickChannels::<2> { walk, channels }),
+            3 => V::vectorize(PickChannels::<3> { walk, channels }),
+            4 => V::vectorize(PickChannels::<4> { walk, channels }),
+            _ => V::vectorize(PickChannels::<MOST_CHANNELS> { walk, channels }),
+        }
+    }
+}
+
+/// Copies the channels of some groups unit by unit.
+///
+/// # Safety
+///
+/// * The channels of these groups are readable at `from`, where group 0 begins, and writable at `to`.
+#[inline(never)]
+unsafe fn units(from: *const u8, to: *mut u8, channels: &Channels, groups: Range<usize>) {
+    let steps = channels.steps();
+    for group in groups {
+        for &(source, destination) in channels.channels().iter() {
+            // SAFETY: the contract of this function. A unit has 1, 2 or 4 bytes.
+            unsafe {
+                let from = from.add(group * steps.0 + source);
+                let to = to.add(group * steps.1 + destination);
+                match channels.unit() {
+                    1 => to.write(from.read()),
+                    2 => to.cast::<[u8; 2]>().write(from.cast::<[u8; 2]>().read()),
+                    _ => to.cast::<[u8; 4]>().write(from.cast::<[u8; 4]>().read()),
+                }
+            }
+        }
+    }
+}
+
+/// Where the windows of a step are on one side, in the first step of an iteration.
+struct Windows {
+    /// The offset of the first window of each kind from the start of the iteration.
+    offsets: [usize; MOST_CHANNELS],
+    /// A window fills a lane of a register. The distance from the window of one lane to that of the next.
+    apart: usize,
+}
+
+impl Windows {
+    fn new(side: Side, window: usize, offset: impl Fn(usize) -> usize) -> Windows {
+        match side {
+            // The windows of a lane's groups follow each other.
+            Side::Groups(units) => Windows {
+                offsets: std::array::from_fn(|i| if i < units { i * window } else { 0 }),
+                apart: units * window,
+            },
+            Side::Rows => Windows { offsets: std::array::from_fn(offset), apart: window },
+        }
+    }
+
+    /// Loads a window into each lane, or a window that is a whole register.
+    ///
+    /// # Safety
+    ///
+    /// * The windows are readable at `from`, and further ones each `apart` bytes later.
+    #[inline(always)]
+    unsafe fn load<V: Vector, const LANES: usize>(&self, from: *const u8) -> V {
+        // SAFETY: the contract of this function.
+        unsafe {
+            match V::WINDOW == V::BYTES {
+                true => V::load(from),
+                false => V::load_lanes::<LANES>(std::array::from_fn(|lane| from.wrapping_add(lane * self.apart))),
+            }
+        }
+    }
+
+    /// Stores the window of each lane.
+    ///
+    /// # Safety
+    ///
+    /// * The windows are writable at `to`, and further ones each `apart` bytes later.
+    #[inline(always)]
+    unsafe fn store<V: Vector, const LANES: usize>(&self, bytes: V, to: *mut u8) {
+        // SAFETY: the contract of this function.
+        unsafe { bytes.store_lanes::<LANES>(std::array::from_fn(|lane| to.wrapping_add(lane * self.apart))) }
+    }
+}
+
+/// How the windows of the destination are stored.
+mod store {
+    /// Each is a whole register.
+    pub(super) const REGISTERS: u8 = 0;
+    /// Each is a whole register, which goes past the cache if its address allows that.
+    pub(super) const STREAMED: u8 = 1;
+    /// A register holds a window of each lane.
+    pub(super) const LANES: u8 = 2;
+    /// Bytes between channels keep their value.
+    pub(super) const CHOSEN: u8 = 3;
+}
+
+/// Picks channels from source windows, of which a step has `INPUTS`.
+struct PickChannels<'a, const INPUTS: usize> {
+    walk: &'a Walk<'a>,
+    channels: &'a Channels,
+}
+
+impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
+    /// # Safety
+    ///
+    /// * The conditions of [`pick_channels`].
+    /// * If some bytes between channels are not written, vectors have stores under a mask, or the walk is
+    ///   readable.
+    ///
+    /// # Panics
+    ///
+    /// If the tables are for another number of windows, or for windows of another size.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let PickChannels { walk, channels } = self;
+        let (picks, unit, groups, steps) = (channels.picks(), channels.unit(), channels.groups(), channels.steps());
+        assert!(picks.windows.0 == INPUTS && picks.window == V::WINDOW, "tables of other windows");
+        let list = channels.channels();
+        let of_step = V::BYTES / unit;
+        let bytes = (of_step * steps.0, of_step * steps.1);
+        let step = Step::<'_, V, INPUTS> {
+            picks,
+            sources: Windows::new(picks.source, V::WINDOW, |i| list.get(i).or(list.first()).map_or(0, |c| c.0)),
+            destinations: Windows::new(picks.destination, V::WINDOW, |i| list.get(i).map_or(0, |c| c.1)),
+            bytes,
+            vector: PhantomData,
+        };
+        // A step spans whole groups. The last group may end with units that are not inside the buffers.
+        let ends = |step: usize, last: Option<usize>| step == unit || last.is_some_and(|last| last + unit == step);
+        let is_whole = ends(steps.0, list.iter().map(|c| c.0).max()) && ends(steps.1, list.iter().map(|c| c.1).max());
+        let whole = groups - usize::from(!is_whole);
+        for iteration in walk.iterations() {
+            if whole < of_step {
+                // SAFETY: the contract of this function.
+                unsafe { units(iteration.from, iteration.to, channels, 0..groups) };
+                continue;
+            }
+            // Steps that stream begin and end at lines. Steps before and after them go through the cache, and
+            // may overlap them, as the last step may overlap the one before it.
+            let aligned = |group: usize| iteration.to.addr().wrapping_add(group * steps.1).is_multiple_of(LINE);
+            let may_stream = walk.streaming && picks.written.is_empty() && step.is_in_registers();
+            let head = if may_stream { (0..=whole - of_step).take(LINE).find(|&group| aligned(group)) } else { None };
+            let (head, count) = head.map_or((0, 0), |head| (head, (whole - head) / of_step));
+            let count = count - count % (LINE / V::BYTES);
+            let rest = if count == 0 { 0 } else { head + count * of_step };
+            let at = |group: usize| {
+                (iteration.from.wrapping_add(group * steps.0), iteration.to.wrapping_add(group * steps.1))
+            };
+            // SAFETY: each step begins at one of the groups 0 to `whole - of_step`, so its groups are among
+            // the first `whole`. All bytes from the first channel of one of these groups to the end of the
+            // group are inside the buffers, by the contract for those between channels.
+            unsafe {
+                if count > 0 {
+                    step.through_cache::<LANES>(at(0), head.div_ceil(of_step));
+                    step.run::<LANES, { store::STREAMED }>(at(head), count);
+                }
+                step.through_cache::<LANES>(at(rest), (whole - rest) / of_step);
+                if !(whole - rest).is_multiple_of(of_step) {
+                    step.through_cache::<LANES>(at(whole - of_step), 1);
+                }
+                units(iteration.from, iteration.to, channels, whole..groups);
+            }
+        }
+    }
+}
+
+/// What a step loads, picks and stores.
+struct Step<'a, V, const INPUTS: usize> {
+    picks: &'a Picks,
+    sources: Windows,
+    destinations: Windows,
+    /// The length of a step, source and destination, in bytes.
+    bytes: (usize, usize),
+    vector: PhantomData<V>,
+}
+
+impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
+    /// Whether each window of the destination is a register.
+    #[inline(always)]
+    fn is_in_registers(&self) -> bool {
+        self.picks.destination == Side::Rows || V::WINDOW == V::BYTES
+    }
+
+    /// Runs `count` steps with ordinary stores, the first at two addresses.
+    ///
+    /// # Safety
+    ///
+    /// * All windows of these steps are readable on the source and writable on the destination. If bytes of
+    ///   the latter are not written, it is readable, or vectors have stores under a mask.
+    #[inline(always)]
+    unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
+        // SAFETY: the contract of this function. Each arm stores windows of its kind.
+        unsafe {
+            match (self.picks.written.is_empty(), self.is_in_registers()) {
+                (false, _) => self.run::<LANES, { store::CHOSEN }>(at, count),
+                (true, true) => self.run::<LANES, { store::REGISTERS }>(at, count),
+                (true, false) => self.run::<LANES, { store::LANES }>(at, count),
+            }
+        }
+    }
+
+    /// Runs `count` steps, the first at `from` and `to`.
+    ///
+    /// # Safety
+    ///
+    /// * All windows of these steps are readable on the source and writable on the destination.
+    /// * `STORE` is how the destination's windows are stored: as registers if each of them is one; as chosen
+    ///   bytes if some are not written, and the windows are readable unless vectors have stores under a mask.
+    #[inline(always)]
+    unsafe fn run<const LANES: usize, const STORE: u8>(&self, (mut from, mut to): (*const u8, *mut u8), count: usize) {
+        let Step { picks, sources, destinations, bytes, .. } = self;
+        let outputs = picks.windows.1;
+        assert!(
+            outputs <= MOST_CHANNELS && picks.indices.len() == INPUTS * outputs,
+            "a table for each pair of windows"
+        );
+        assert!(STORE != store::CHOSEN || picks.written.len() == outputs, "a table for each window");
+        let streamed: [bool; MOST_CHANNELS] =
+            std::array::from_fn(|output| to.wrapping_add(destinations.offsets[output]).align_offset(LINE) == 0);
+        let is_aligned = bytes.1.is_multiple_of(V::BYTES);
+        for _ in 0..count {
+            // SAFETY: the windows of this step, by the contract of this function. A store that streams is a
+            // multiple of `V::BYTES` from an aligned address. There are `INPUTS` tables, each of a line, for
+            // each of `outputs` windows, and a line for each of them if bytes are chosen.
+            unsafe {
+                let mut windows = [V::zero(); INPUTS];
+                for (window, offset) in windows.iter_mut().zip(sources.offsets) {
+                    *window = sources.load::<V, LANES>(from.add(offset));
+                }
+                let mut table = picks.indices.as_ptr();
+                for (output, &offset) in destinations.offsets.iter().enumerate().take(outputs) {
+                    let mut bytes = V::zero();
+                    for (input, window) in windows.into_iter().enumerate() {
+                        bytes = bytes.pick(window, load_table::<V>(table.add(input)));
+                    }
+                    table = table.add(INPUTS);
+                    let to = to.add(offset);
+                    match STORE {
+                        store::REGISTERS => bytes.store(to),
+                        store::STREAMED if is_aligned && streamed[output] => bytes.stream(to),
+                        store::STREAMED => bytes.store(to),
+                        store::LANES => destinations.store::<V, LANES>(bytes, to),
+                        _ => {
+                            let written = load_table::<V>(picks.written.as_ptr().add(output));
+                            if V::WINDOW == V::BYTES {
+                                bytes.store_chosen(to, written);
+                            } else {
+                                // What is not written is zero in `bytes`.
+                                let old = V::zero().choose_bits(destinations.load::<V, LANES>(to), written);
+                                destinations.store::<V, LANES>(bytes.or(old), to);
+                            }
+                        }
+                    }
+                }
+            }
+            (from, to) = (from.wrapping_add(bytes.0), to.wrapping_add(bytes.1));
+        }
+    }
+}
+
+/// # Safety
+///
+/// * The table is readable.
+#[inline(always)]
+unsafe fn load_table<V: Vector>(table: *const Line) -> V {
+    const { assert!(V::BYTES <= LINE) };
+    // SAFETY: a line of a table has at least the bytes of a vector.
+    unsafe { V::load(table.cast()) }
+}
