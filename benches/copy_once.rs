@@ -7,14 +7,12 @@
 //!
 //! There are forty shapes from 8 bytes to 64 KiB. All figures are nanoseconds of the fastest batch. `loop`
 //! walks the axes in the order of their indices and copies elements, or rows if rows are packed on both
-//! sides. `hit` finds a plan in a map of pairs of descriptors.
+//! sides. `hit` finds a plan in a `Plans` with sixty.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
-use std::collections::HashMap;
 use std::hint::black_box;
-use std::sync::Arc;
 
-use tensor_layout::relayout::{Relayout, Strided, copy, copy_strided};
+use tensor_layout::relayout::{Plans, Relayout, Settings, Strided, copy, copy_strided};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
@@ -106,11 +104,10 @@ fn times(from: &BufferTensorDesc, to: &BufferTensorDesc) -> [f64; 5] {
         _ => axes.run::<u64>(black_box(&source), to),
     };
     let plan = Relayout::new(from, to).unwrap();
-    let pair = (from.clone(), to.clone());
-    let mut plans = HashMap::from([(pair.clone(), Arc::new(plan.clone()))]);
+    let (plans, settings) = (Plans::new(64), Settings::default());
     for other in 1..60 {
         let desc = BufferTensorDesc::packed(DataType::F32, &[other, 5, 7]).unwrap();
-        plans.insert((desc.clone(), desc), Arc::new(plan.clone()));
+        plans.get(&desc, &desc, &settings).unwrap();
     }
     let sides = || {
         let side = |strides, offset| Strided { strides, offset };
@@ -125,7 +122,7 @@ fn times(from: &BufferTensorDesc, to: &BufferTensorDesc) -> [f64; 5] {
             copy_strided(data_type, wanted, a, b, &source, black_box(&mut copied[..])).unwrap();
         }),
         measure::measure(|| black_box(&plan).run(&source, black_box(&mut copied)).unwrap()),
-        measure::measure(|| Arc::clone(&plans[black_box(&pair)]).changes_width()),
+        measure::measure(|| plans.get(black_box(from), to, &settings).unwrap().changes_width()),
     ];
     assert!(looped == copied, "{from} to {to}");
     times.map(|cost| cost.nanoseconds)

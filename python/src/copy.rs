@@ -14,7 +14,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
-use tensor_layout::relayout::{Effort, Relayout, Settings};
+use tensor_layout::relayout::{Effort, Plans, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::kv::pairs;
@@ -37,7 +37,7 @@ pub(crate) const PLAN_FROM: usize = 16 << 10;
 /// The most plans in the cache. A plan for the tensors of a large model takes some KiB.
 const MOST_PLANS: usize = 1024;
 
-/// The key of a cached plan: source, destination and reversed axes.
+/// A copy: source, destination and reversed axes.
 type Pair = (AnyLayout, AnyLayout, Vec<usize>);
 
 /// How a plan is chosen: whether it is measured, and the choice of an earlier plan.
@@ -46,31 +46,17 @@ pub(crate) type How = (bool, Option<String>);
 /// The most bytes of memory in which plans are timed, unless the caller says otherwise.
 const MOST_MEASURED: u64 = 4 << 30;
 
-type Plans = HashMap<(Pair, How), Arc<Relayout>>;
+static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans::new(MOST_PLANS));
 
-static PLANS: LazyLock<Mutex<Plans>> = LazyLock::new(Mutex::default);
-
-/// Returns the plan of a copy, from the cache or new. If the cache has too many plans, it is cleared.
-pub(crate) fn plan(py: Python<'_>, pair: Pair, how: How) -> PyResult<Arc<Relayout>> {
-    let plans = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (pair, how);
-    if let Some(plan) = plans().get(&key) {
-        return Ok(Arc::clone(plan));
-    }
-    let ((from, to, reversed), (measures, choice)) = &key;
-    let effort = if *measures { Effort::Measure { most_bytes: MOST_MEASURED } } else { Effort::Estimate };
-    let settings = Settings { reversed: reversed.clone(), effort, choice: choice.clone(), ..Settings::default() };
-    let new = || Relayout::with(from, to, &settings);
-    let plan = if *measures { py.detach(new) } else { new() }.map_err(refused)?;
+/// Returns the plan of a copy, from the cache or new.
+pub(crate) fn plan(py: Python<'_>, (from, to, reversed): Pair, (measures, choice): How) -> PyResult<Arc<Relayout>> {
+    let effort = if measures { Effort::Measure { most_bytes: MOST_MEASURED } } else { Effort::Estimate };
+    let settings = Settings { reversed, effort, choice, ..Settings::default() };
+    let find = || PLANS.get(&from, &to, &settings);
+    let plan = if measures { py.detach(find) } else { find() }.map_err(refused)?;
     if let Some(reason) = plan.estimate_reason() {
         py.import("warnings")?.call_method1("warn", (reason,))?;
     }
-    let plan = Arc::new(plan);
-    let mut plans = plans();
-    if plans.len() >= MOST_PLANS {
-        plans.clear();
-    }
-    plans.insert(key, Arc::clone(&plan));
     Ok(plan)
 }
 

@@ -40,11 +40,13 @@ mod measure;
 pub(crate) mod passes;
 mod piece;
 mod plan;
+mod plans;
 
 pub use choice::Effort;
 pub use copy::{Strided, copy, copy_strided};
 pub use level::{level_in_use, requested_level};
 pub use piece::Piece;
+pub use plans::Plans;
 pub use relayout::Relayout;
 pub use settings::{DestinationMemory, Padding, Settings, Stores};
 #[doc(inline)]

@@ -26,7 +26,7 @@ use strided_copy::{Available, Caches, Level};
 /// assert_eq!(&turned, b"daebfc");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Settings {
     /// The axes that one side walks backwards: index `i` of such an axis is written from index `size - 1 -
     /// i`.

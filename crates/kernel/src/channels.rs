@@ -26,7 +26,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::kernel::Offsets;
+use crate::loops::Offsets;
 use crate::machine::LINE;
 
 /// The most units of a group, and the most channels.
@@ -120,8 +120,8 @@ impl Channels {
     /// first of them.
     ///
     /// Returns `None` if a unit has not 1, 2 or 4 bytes, if there are no groups, no channels or more than
-    /// [`MOST_CHANNELS`], or if a side has neither rows nor groups: at most that many units, of which a channel
-    /// is the first.
+    /// [`MOST_CHANNELS`], or if a side has neither rows nor groups: at most that many units, of which a
+    /// channel is the first.
     ///
     /// ```
     /// use strided_copy::{Access, Available, Channels, Copy, Destination, Level, kernel::Kernel};

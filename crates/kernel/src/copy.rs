@@ -164,7 +164,8 @@ impl<L: FixedList<Loop>> Copy<L> {
             // * `Reach::new` computed the ends of what all iterations span, and found that none begins before
             //   byte 0. The assertion above says that both buffers go on to these ends.
             // * The destination is borrowed exclusively, so no source byte is in it and no other thread
-            //   accesses it. `readable` says of all of its bytes whether they are initialised. The source is one slice, so all bytes between two that are read are readable.
+            //   accesses it. `readable` says of all of its bytes whether they are initialised. The source
+            //   is one slice, so all bytes between two that are read are readable.
             return unsafe { run(&self.kernel, &walk) };
         }
         self.run_portable(source, destination.reborrow());

@@ -1,5 +1,5 @@
-//! The memory that a copy writes. Kernels do not read it back, except for bytes between those that they write,
-//! where it may be read.
+//! The memory that a copy writes. Kernels do not read it back, except for bytes between those that they
+//! write, where it may be read.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

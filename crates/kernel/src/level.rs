@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::features::Features;
+use crate::features::Features;
 
 /// Whether this is a small program (feature `small`): vectors have one width, and rare kernels run in safe
 /// Rust. Tests, which turn on every feature, are for the whole program. The compiler leaves out code behind

@@ -47,6 +47,8 @@ mod block_permutation;
 mod channels;
 mod copy;
 mod destination;
+#[cfg(target_arch = "x86_64")]
+mod features;
 pub mod kernel;
 mod level;
 mod loops;

@@ -30,8 +30,8 @@ impl Caches {
     /// larger.
     pub const ASSUMED: Caches = Caches { l1: 32 << 10, l1_ways: 8, l2: 256 << 10 };
 
-    /// The caches of the CPU that this code runs on: those that the C library or the CPUID instruction reports,
-    /// or else Linux.
+    /// The caches of the CPU that this code runs on: those that the C library or the CPUID instruction
+    /// reports, or else Linux.
     #[must_use]
     pub fn of_this_cpu() -> Caches {
         #[cfg(target_arch = "x86_64")]
@@ -74,7 +74,7 @@ fn of_c_library() -> Option<Caches> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         use std::ffi::{c_int, c_long};
-        /// `_SC_LEVEL1_DCACHE_SIZE`, `_SC_LEVEL1_DCACHE_ASSOC` and `_SC_LEVEL2_CACHE_SIZE` of `bits/confname.h`.
+        /// `_SC_LEVEL1_DCACHE_SIZE`, `_SC_LEVEL1_DCACHE_ASSOC` and `_SC_LEVEL2_CACHE_SIZE`.
         const NAMES: [c_int; 3] = [188, 189, 191];
         unsafe extern "C" {
             safe fn sysconf(name: c_int) -> c_long;

@@ -1,4 +1,5 @@
-//! Finds the channels of a nest: some units of every group of up to 8, which [`strided_copy::Channels`] copies.
+//! Finds the channels of a nest: some units of every group of up to 8, which a [`strided_copy::Channels`]
+//! copies.
 
 use strided_copy::kernel::{MOST_INTERLEAVED, Stride, has_shuffle};
 use strided_copy::{Channels, MOST_CHANNELS};

@@ -7,6 +7,7 @@ mod explain;
 mod liars;
 mod pieces;
 pub(crate) mod plan_as_data;
+mod plans;
 mod properties;
 mod reversed;
 mod rows;

@@ -6,7 +6,6 @@
 pub(super) mod avx2;
 #[cfg(any(not(feature = "small"), feature = "software"))]
 pub(super) mod avx512;
-pub(super) mod features;
 
 /// Aligns the stack frame of the function that this function is inlined into. The compiler does not align the
 /// frame for registers that it spills, and a spill across the end of a page made a copy five times as slow
