@@ -26,8 +26,8 @@ pub(crate) type Run = unsafe fn(&Kernel, &Walk<'_>);
 /// * The kernel [fits](Kernel::fit) the walk and registers of `V::BYTES` bytes.
 /// * In every iteration, the bytes that the kernel spans are readable on the source and writable on the
 ///   destination. Source bytes and destination bytes do not overlap, and no other thread accesses the latter.
-/// * All bytes between the first and the last byte that any iteration reads are readable. So are those between
-///   the first and the last byte that any iteration writes, if the walk is readable.
+/// * All bytes between the first and the last byte that any iteration reads are readable. So are those
+///   between the first and the last byte that any iteration writes, if the walk is readable.
 pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     const { assert!(V::BYTES == 32 || V::BYTES == 64) };
     // Of the contract, each arm needs the features of `V`, and that what the kernel spans is readable and
