@@ -335,6 +335,11 @@ errors! {
         error
     }}
 
+    /// There are `found` of `what`, a noun such as `sizes`, where `expected` are needed, one for each axis.
+    fn rank_mismatch(what: &'static str, expected: usize, found: usize) {
+        Code::RankMismatch.by(count(found), count(expected)).about(what)
+    }
+
     /// A transfer begins at byte `value` of `what`, a side of the copy.
     fn transfer_unaligned(axis: usize, value: u64, limit: u64, what: &'static str) {
         Code::TransferUnaligned.at(axis, value, limit).about(what)
@@ -346,10 +351,6 @@ impl Error {
         let mut error = Code::InsideBlock.because(what, name).on(axis).to(values);
         error.0.value = Some(value);
         error
-    }
-
-    pub(crate) fn rank_mismatch(what: &'static str, expected: usize, found: usize) -> Error {
-        Code::RankMismatch.by(count(found), count(expected)).about(what)
     }
 
     pub(crate) fn fingerprint_mismatch(form: String, expected: impl fmt::Display, found: impl fmt::Display) -> Error {

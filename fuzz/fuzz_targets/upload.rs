@@ -183,10 +183,13 @@ impl Told<'_> {
     fn check_strides(&self, strides: &[u64], sizes: &[u64], limits: &DeviceLimits, data_type: tensor_layout::DataType) {
         let bits = self.bits;
         let mut rank = sizes.len();
-        // Who is given sizes alone sees no stride of an axis of size 1, and none of a tensor without
-        // elements.
-        let (mut strides, empty) = (strides.to_vec(), sizes.contains(&0));
-        for axis in (0..rank).rev().filter(|&axis| limits.sizes_only && (empty || sizes[axis] == 1)) {
+        let unseen = limits.sizes_only || limits.ignores_unit_strides;
+        if unseen && sizes.contains(&0) {
+            return;
+        }
+        // Who is given sizes alone sees no stride of an axis of size 1.
+        let mut strides = strides.to_vec();
+        for axis in (0..rank).rev().filter(|&axis| limits.sizes_only && sizes[axis] == 1) {
             strides[axis] = if axis + 1 == rank { 1 } else { strides[axis + 1].saturating_mul(sizes[axis + 1].max(1)) };
         }
         // The rules are those of the axes in memory order where a device takes any order.

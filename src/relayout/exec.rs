@@ -27,7 +27,7 @@ pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: Destinatio
 /// Whether a program or its padding changes bytes in part, so that it reads them.
 pub(crate) fn reads(program: &Program, fill: &Fill) -> bool {
     let shares = |bits: u32, pattern: u128| pattern != 0 && !bits.is_multiple_of(8);
-    program.has_sub_byte_boxes() || matches!(fill, Fill::Whole { bits, pattern, .. } if shares(*bits, *pattern))
+    program.has_sub_byte_boxes() || matches!(fill, Fill::Whole { bits, pattern } if shares(*bits, *pattern))
 }
 
 /// Copies all boxes. The caller has checked that both buffers hold every element of their layouts. A
@@ -87,7 +87,7 @@ fn run_box(planned: &PlannedBox, source: &[u8], destination: Destination<'_>) {
 #[inline]
 pub(crate) fn fill_before(fill: &Fill, destination: Destination<'_>) {
     match fill {
-        Fill::Whole { elements, bits, pattern } => fill_whole(destination, *elements, *bits, *pattern),
+        Fill::Whole { bits, pattern } => fill_whole(destination, *bits, *pattern),
         Fill::Boxes { boxes: filled, bytes, pattern, first: true } => {
             fill_boxes(filled, (*bytes, *pattern), destination);
         }
@@ -117,8 +117,9 @@ fn fill_boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destinatio
     }
 }
 
-/// Sets `elements` elements of `bits` bits to `pattern`, and the bits after the last element to zero.
-fn fill_whole(mut destination: Destination<'_>, elements: u64, bits: u32, pattern: u128) {
+/// Sets every element of `bits` bits that the bytes have room for to `pattern`, and the bits after them to
+/// zero.
+fn fill_whole(mut destination: Destination<'_>, bits: u32, pattern: u128) {
     let end = destination.len();
     if pattern == 0 {
         return destination.fill(0..end, 1, 0);
@@ -128,9 +129,10 @@ fn fill_whole(mut destination: Destination<'_>, elements: u64, bits: u32, patter
     }
     let buffer = destination.bytes_to_change();
     buffer.fill(0);
-    for start in (0..elements).map(|element| element.saturating_mul(bits.into())) {
-        // `write_bits` returns `None` only past the end of the buffer, and the buffer holds these elements.
-        let _ = write_bits(buffer, start, bits, pattern);
+    let mut start = 0;
+    // `write_bits` returns `None` past the end of the buffer.
+    while write_bits(buffer, start, bits, pattern).is_some() {
+        start = start.saturating_add(bits.into());
     }
 }
 

@@ -174,9 +174,9 @@ impl Relayout {
     }
 
     /// Returns this copy with another treatment of the destination's padding. Padding is every index of the
-    /// buffer without an element, and the bytes by which the size of a descriptor is rounded up (`u8[3]`
-    /// takes 4 bytes). Those bytes are set to zero, whatever the pattern is. If padding is set, the
-    /// destination must hold all of it.
+    /// buffer without an element, the rest of the last byte of elements below a byte, and the bytes by which
+    /// the size of a descriptor is rounded up (`u8[3]` takes 4 bytes). The latter are set to zero, whatever
+    /// the pattern is. If padding is set, the destination must hold all of it.
     ///
     /// # Errors
     ///

@@ -72,7 +72,8 @@ macro_rules! limit_fields {
             /// Whether the axes may be in memory in any order. The rules on strides then hold from the axis
             /// of the largest stride to that of the smallest, as for matrices that are row- or column-major.
             any_order: bool = false;
-            /// Whether the device ignores the strides of axes of size 1, so that no rule holds for them.
+            /// Whether the device ignores the strides of axes of size 1, and all strides of a tensor without
+            /// elements, so that no rule holds for them.
             ignores_unit_strides: bool = false;
             /// The number of innermost axes whose strides may leave a gap. Every other stride must be the
             /// next stride times the next size. With 1, the tensor is packed except for the last stride. With

@@ -17,15 +17,20 @@ use super::tensor::Tensor;
 ///
 /// The strides of axes of size 1 are never used, and no stride is used if there are no elements. But the
 /// device compares the numbers, so the rules are first applied to the strides as they are. A tensor without
-/// elements has to obey them. If another tensor breaks a rule, the rules are applied again, with legal
-/// strides in place of the unused ones. Errors that then remain are reported. An error that goes away was
-/// caused by an unused stride, and becomes a `free_stride` of that axis.
+/// elements has to obey them, unless the device ignores such strides or is given none. If another tensor
+/// breaks a rule, the rules are applied again, with legal strides in place of the unused ones. Errors that
+/// then remain are reported. An error that goes away was caused by an unused stride, and becomes a
+/// `free_stride` of that axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
+    if sizes.contains(&0) {
+        let reads_strides = !limits.sizes_only && !limits.ignores_unit_strides;
+        let broken = broken_rules(tensor, given, limits).into_iter();
+        return errors.extend(broken.filter(|error| reads_strides || error.code() == "size_unaligned"));
+    }
     // A device that is given sizes alone sees no strides.
     let literal = if limits.sizes_only { Vec::new() } else { broken_rules(tensor, given, limits) };
-    if !limits.sizes_only && (literal.is_empty() || sizes.contains(&0)) {
-        errors.extend(literal);
+    if !limits.sizes_only && literal.is_empty() {
         return;
     }
     let legal = with_free_strides((sizes, given), (tensor.data_type, tensor.element_bits), limits);

@@ -156,9 +156,10 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The bytes that the tensor takes on a device that counts the gap after the last row, or 0 for others.
+    /// The bytes that the tensor takes on a device that counts the gap after the last row, or 0 for others. A
+    /// tensor without elements takes none.
     pub(super) fn extent_in_bytes(&self, limits: &DeviceLimits) -> u64 {
-        let strides = if limits.whole_extent { self.strides() } else { None };
+        let strides = if limits.whole_extent && self.element_count > 0 { self.strides() } else { None };
         let axes = self.sizes().iter().zip(strides.into_iter().flatten());
         let axes = axes.filter(|(size, _)| !limits.ignores_unit_strides || **size != 1);
         let elements = axes.map(|(&size, stride)| size.saturating_mul(stride)).max().unwrap_or(0);

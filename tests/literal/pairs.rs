@@ -223,7 +223,7 @@ pub fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &mut [u8
     let parts = |bits: u32| (0..bits).step_by(128).map(move |part| (u64::from(part), (bits - part).min(128)));
     if let Some(pattern) = pattern {
         destination[..to.bytes()].fill(0);
-        for offset in 0..to.elements {
+        for offset in 0..to.bytes() * 8 / to_bits as usize {
             write_bits(destination, at(offset, to_bits), to_bits, pattern).unwrap();
         }
     }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tensor_layout::map::Fingerprint;
 use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
-use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_files::npy::Header;
 use tensor_layout_files::{Input, NewFile, PieceError, Pieces, replaces};
 use tensor_layout_text::layout::{Copies, copies};
@@ -92,11 +92,8 @@ pub(crate) struct Fill(pub(crate) Padding);
 impl Arguments {
     /// Refuses what only a layout in one place has.
     fn refuse_in_parts(&self) -> Result<(), Stop> {
-        let is_filled = !matches!(self.fill.0, Padding::Zero);
-        let given = [(self.measure, "--measure"), (is_filled, "--fill")];
-        given.into_iter().find(|(is_given, _)| *is_given).map_or(Ok(()), |(_, name)| {
-            Err(Stop::Unusable(format!("{name} is for layouts in one place, and this one lies in several")))
-        })
+        let sentence = "--measure is for layouts in one place, and this one lies in several";
+        if self.measure { Err(Stop::Unusable(sentence.into())) } else { Ok(()) }
     }
 
     fn files(&self) -> Result<Option<(&Path, &Path)>, Stop> {
@@ -266,6 +263,20 @@ fn object([from, to]: [&Side; 2], copies: &Copies) -> Value {
     })
 }
 
+/// Sets a buffer to the pattern before the elements are copied: to the padding of the plane that it holds.
+fn fill(buffer: &mut [u8], to: &Side, padding: Padding) -> Result<(), Error> {
+    if matches!(padding, Padding::Zero) {
+        return Ok(());
+    }
+    let ([plane], Some(part)) = (to.layout.planes(), to.layout.values().parts().first()) else {
+        return Err(Error::not_expressible("fill", "the padding between planes has no type: it is zero"));
+    };
+    let (bits, data_type) = (part.map.element_bits(), part.map.data_type());
+    let elements = plane.size_in_bytes()?.saturating_mul(8).div_euclid(bits.into());
+    let nothing = BufferTensorDesc::packed(data_type, &[0])?.to_index_map()?.in_buffer_of(elements, false)?;
+    Relayout::new(&nothing, &nothing)?.with_padding_of_whole_buffer(padding)?.run(&[], buffer)
+}
+
 /// Runs the copies of layouts in several places, in memory.
 fn in_parts(
     [from, to]: [&Side; 2],
@@ -279,6 +290,7 @@ fn in_parts(
         let file = open(input)?;
         check_length(&file, &[needed], &from.text)?;
         let mut converted = zeroed(bytes)?;
+        fill(&mut converted, to, arguments.fill.0).map_err(refused(&to.text))?;
         copies.run(&file, &mut converted).map_err(refused(&from.text))?;
         file.check_unchanged()?;
         drop(file);

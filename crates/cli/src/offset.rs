@@ -68,7 +68,7 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
         };
         match explain {
             true => output.line(answer.text(arguments))?,
-            false => output.line(format_args!("{name} {}", answer.offset))?,
+            false => output.line(format_args!("{name} {}{}", answer.offset, answer.bits))?,
         }
     }
     Ok(Verdict::Well)
@@ -82,6 +82,8 @@ struct Answer<'l> {
     offset: u64,
     /// What a byte of a tensor of blocks has of the values, in words.
     values: Option<String>,
+    /// The bits of a value that shares its byte with others, in words.
+    bits: String,
     steps: Vec<String>,
 }
 
@@ -95,7 +97,7 @@ impl<'l> Answer<'l> {
         let Some(index) = plane.index_at(offset)? else {
             let sizes = write_list(plane.sizes());
             let steps = vec![format!("no element of {sizes} is stored at offset {offset}: it is padding")];
-            return Ok(Answer { plane, index: None, offset, values: None, steps });
+            return Ok(Answer { plane, index: None, offset, values: None, bits: String::new(), steps });
         };
         let values = values_at(plane, &index);
         let held = plane
@@ -105,7 +107,7 @@ impl<'l> Answer<'l> {
             .find_map(|(number, part)| Some((number, part.inside(&plane.forwards_index(&index))?)));
         let mut steps: Vec<String> = values.iter().cloned().collect();
         steps.extend(held.into_iter().flat_map(|(part, inside)| steps_of(plane, &index, part, &inside)));
-        Ok(Answer { plane, index: Some(index), offset, values, steps })
+        Ok(Answer { plane, index: Some(index), offset, values, bits: String::new(), steps })
     }
 
     fn at(plane: &'l Plane, index: &[u64], place: Place) -> Answer<'l> {
@@ -122,7 +124,7 @@ impl<'l> Answer<'l> {
         steps.extend(steps_of(plane, index, place.part, &place.index));
         let byte = plane.parts().get(place.part).filter(|_| values.is_some()).map(|part| part.outside(&place.index));
         let index = byte.unwrap_or_else(|| index.to_vec());
-        Answer { plane, index: Some(index), offset: place.offset, values, steps }
+        Answer { plane, index: Some(index), offset: place.offset, values, bits: bits_beside(&place), steps }
     }
 
     fn object(&self, input: &str, explain: bool) -> Value {
@@ -142,13 +144,26 @@ impl<'l> Answer<'l> {
     fn text(&self, arguments: &Arguments) -> String {
         let index = self.index.as_deref().map_or_else(|| "padding".into(), write_list);
         let index = self.values.clone().unwrap_or(index);
-        let answer = if arguments.inverse { index } else { self.offset.to_string() };
+        let answer = if arguments.inverse { index } else { format!("{}{}", self.offset, self.bits) };
         if !arguments.explain {
             return answer;
         }
         let steps: String = self.steps.iter().map(|step| format!("\n  {step}")).collect();
         format!("{}{steps}\n{answer}", self.plane)
     }
+}
+
+/// Returns the bits of a value that has less than its bytes, `, bits 4 to 7`, and where its others are.
+fn bits_beside(place: &Place) -> String {
+    let whole = place.bits.iter().all(|(_, bits)| bits.end.saturating_sub(bits.start).is_multiple_of(8));
+    let mut words = String::new();
+    for (number, (offset, bits)) in place.bits.iter().filter(|_| !whole).enumerate() {
+        let other = if number > 0 { format!(", and {offset}") } else { String::new() };
+        let (first, last) = (bits.start, bits.end.saturating_sub(1));
+        let bits = if first == last { format!("bit {first}") } else { format!("bits {first} to {last}") };
+        words.push_str(&format!("{other}, {bits}"));
+    }
+    words
 }
 
 /// Returns the steps, in words, from an index to its offset: it is index `inside` of a part.

@@ -282,7 +282,12 @@ impl<'a> Info<'a> {
             }
             (None, None) => {
                 let (name, kind) = (shown(), self.kind);
-                return Err(format!("has a tensor `{name}` of type {kind}, which ggml does not have (any more)"));
+                let last = BlockType::ALL.last().map_or(0, |last| u64::from(last.number()));
+                let why = match kind > last {
+                    true => format!("is not known here (types up to {last}); forks of ggml have types of their own"),
+                    false => "ggml removed".to_owned(),
+                };
+                return Err(format!("has a tensor `{name}` of type {kind}, which {why}"));
             }
         };
         let place = start.checked_add(self.offset);

@@ -56,7 +56,7 @@ pub struct Pair {
 pub fn reshard(from: &Sharded, to: &Sharded, executor: &Executor) -> Result<Vec<Pair>, Error> {
     let (sizes, found) = (from.shards().tensor(), to.shards().tensor());
     if sizes.len() != found.len() {
-        return Err(Code::RankMismatch.by(count(found.len()), count(sizes.len())));
+        return Err(Error::rank_mismatch("axes of the destination", sizes.len(), found.len()));
     }
     if let Some((axis, (&size, &found))) = sizes.iter().zip(found).enumerate().find(|(_, (a, b))| a != b) {
         return Err(Code::SizeMismatch.at(axis, found, size));

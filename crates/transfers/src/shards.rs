@@ -280,7 +280,7 @@ impl Shards {
             let sizes = self.sizes(rank);
             let map = layout(rank, sizes)?.to_index_map()?;
             if map.sizes().len() != sizes.len() {
-                return Err(Code::RankMismatch.by(count(map.sizes().len()), count(sizes.len())));
+                return Err(Error::rank_mismatch("axes of a rank's layout", sizes.len(), map.sizes().len()));
             }
             let short = map.sizes().iter().zip(sizes).position(|(has, needs)| has < needs);
             if let Some(axis) = short {

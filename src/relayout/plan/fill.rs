@@ -19,7 +19,7 @@ pub(crate) enum Fill {
     /// The whole destination is filled before elements are copied over it. If it is large, it is filled block
     /// by block. This is for elements that share bytes with their neighbours, for padding in short runs
     /// everywhere or in very many boxes, and for copies of several passes, which copy the padding too.
-    Whole { elements: u64, bits: u32, pattern: u128 },
+    Whole { bits: u32, pattern: u128 },
     /// Boxes of padding are filled after the elements. If `first` is set, the boxes are filled before the
     /// elements, together with the gaps between short runs of padding, and elements are then copied over the
     /// gaps. If the destination is large, this is done block by block.
@@ -45,7 +45,7 @@ impl Fill {
                 return Fill::Boxes { boxes: joined, bytes, pattern, first: true };
             }
         }
-        Fill::Whole { elements: map.physical_elements(), bits, pattern }
+        Fill::Whole { bits, pattern }
     }
 
     /// Decides how `pattern` is written to the padding that the tensor owns. `None` if it does not own its
@@ -83,10 +83,7 @@ impl Fill {
     pub(crate) fn clipped(&self, own: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Fill> {
         Some(match self {
             Fill::Nothing => Fill::Nothing,
-            Fill::Whole { bits, pattern, .. } => {
-                let elements = range.end.saturating_sub(range.start);
-                Fill::Whole { elements, bits: *bits, pattern: *pattern }
-            }
+            Fill::Whole { bits, pattern } => Fill::Whole { bits: *bits, pattern: *pattern },
             Fill::Boxes { bytes, pattern, first, .. } => {
                 Fill::Boxes { boxes: clip::clipped(own, range, room)?, bytes: *bytes, pattern: *pattern, first: *first }
             }

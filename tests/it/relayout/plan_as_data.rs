@@ -60,6 +60,9 @@ fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
         set(&relayout.destination().buffer_boxes().unwrap().padding, bits, pattern, last);
         if !whole.is_multiple_of(8) {
             last[whole / 8] &= 0xff >> (8 - whole % 8);
+            (whole..whole.next_multiple_of(8) + 1 - bits as usize)
+                .step_by(bits as usize)
+                .for_each(|bit| write_bits(last, bit as u64, bits, pattern).unwrap());
         }
     }
     let mut from = source.to_vec();

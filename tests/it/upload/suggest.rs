@@ -368,6 +368,10 @@ fn rules_of_interfaces_that_were_run() {
     assert_eq!(codes("s4[3,1000000000]:[1000000000,1]", "webnn:chromium"), ["element_limit"]);
     assert_eq!(codes("u4[2,2]:[2,1]", "webnn:chromium"), ["unsupported_data_type"]);
     assert_eq!(codes("s4[2,2]:[2,1]", "webnn:chromium"), [""; 0]);
+    // It is told no strides, so a tensor without elements breaks the rule on sizes alone.
+    for strides in ["1024,128,128,1", "7,128,1,5"] {
+        assert_eq!(codes(&format!("f32[1,8,0,128]:[{strides}]"), "webnn"), ["zero_size"], "{strides}");
+    }
     assert!(named("webnn:chromium").one_usage);
     // ONNX Runtime Web reads vectors.
     assert_eq!(bytes("f32[5]:[1]", "onnxruntime-web"), 32);

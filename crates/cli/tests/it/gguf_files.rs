@@ -190,6 +190,19 @@ fn sparse(path: &std::path::Path, tensors: &[(String, u32, Vec<u64>, u64)]) {
 }
 
 #[test]
+fn a_type_that_is_not_known_is_named() {
+    let path = folder("gguf_type").join("type.gguf");
+    for (kind, sentence) in [
+        (139, "of type 139, which is not known here (types up to 42); forks of ggml have types of their own"),
+        (4, "of type 4, which ggml removed"),
+    ] {
+        sparse(&path, &[("m.weight".into(), kind, vec![256], 256)]);
+        let run = run_after("true", &["model", path.to_str().unwrap()]);
+        assert!(run.stderr.contains(sentence) && run.status == 2, "{run:?}");
+    }
+}
+
+#[test]
 fn four_gigabytes_are_listed_without_their_bytes() {
     let path = folder("gguf_long").join("long.gguf");
     let tensor = |layer: u32| (format!("blk.{layer}.ffn_up.weight"), 2, vec![4096, 14336], 4096 * 14336 / 32 * 18);

@@ -29,7 +29,7 @@ pub(super) struct General<'a> {
     pub(super) invocations: u32,
     /// The number of words of the destination.
     pub(super) words: u32,
-    /// The end of the destination, in bytes. What is after its last element there becomes zero.
+    /// The end of the destination, in bytes. What is after the last byte of elements there becomes zero.
     pub(super) end: u64,
 }
 
@@ -133,7 +133,12 @@ impl General<'_> {
         let mut padding = pattern.word(code, word);
         let mut own = Expr::from(u32::MAX);
         let whole = |number: u128| u32::try_from(number).unwrap_or(u32::MAX);
-        let bits = u128::from(self.gather.destination.physical_elements()).saturating_mul(self.width.bits.into());
+        // The pattern also fills the last byte, as far as whole elements have room there.
+        let (bits, width) = (
+            u128::from(self.gather.destination.physical_size_in_bytes()).saturating_mul(8),
+            u128::from(self.width.bits),
+        );
+        let bits = bits.saturating_sub(bits.checked_rem(width).unwrap_or(0));
         let (last, rest) = (whole(bits.div_euclid(32)), whole(bits.checked_rem(32).unwrap_or(0)));
         if rest > 0 {
             padding = Expr::select(word.equal(last), padding.clone() & low_ones(rest), padding);

@@ -16,7 +16,7 @@ use super::special::Special;
 /// bit of the destination changed. A word that belongs to the destination in part is read, changed and
 /// written by the one invocation that owns it. So two programs whose destinations share a word must not run
 /// at the same time. As on the CPU, padding that is set ends with the size of the destination, which may be
-/// above that of its elements: what is after the last element becomes zero, and the bytes after the size
+/// above that of its elements: what is after their last byte becomes zero, and the bytes after the size
 /// stay.
 ///
 /// Both buffers hold 32-bit words, so their sizes are the layout's sizes rounded up to a multiple of 4 bytes.

@@ -20,6 +20,9 @@ pub struct Place {
     pub offset: u64,
     /// The number of the value in its block, and its bits in the block. `None` without blocks.
     pub in_block: Option<(u64, Vec<Range<u64>>)>,
+    /// The bits of the value of a block in the buffer: the offset of a byte, and the bits in it. Empty
+    /// without blocks, and for values that share bits.
+    pub bits: Vec<(u64, Range<u64>)>,
 }
 
 impl Plane {
@@ -44,9 +47,19 @@ impl Plane {
             index.push(bits.first().map_or(0, |bits| bits.start.div_euclid(8)));
             (value, bits)
         });
+        let in_map = index.clone();
         let held = self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(&index)?)));
         let (part, held, index) = held.ok_or_else(|| self.why_without_map())?;
-        Ok(Place { part, offset: held.map.offset(&index)?, index, in_block })
+        let mut place = Place { part, offset: held.map.offset(&index)?, index, in_block, bits: Vec::new() };
+        for bits in place.in_block.iter().flat_map(|(_, bits)| bits) {
+            let mut of_byte = in_map.clone();
+            if let Some(slot) = of_byte.last_mut() {
+                *slot = bits.start.div_euclid(8);
+            }
+            let (start, end) = (bits.start.rem_euclid(8), bits.end.saturating_sub(bits.start));
+            place.bits.push((self.offset_in_map(&of_byte)?, start..start.saturating_add(end)));
+        }
+        Ok(place)
     }
 
     /// Returns the index of the element that is stored at an offset, in elements; `None` for padding. Of a

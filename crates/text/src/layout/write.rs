@@ -5,7 +5,7 @@ use core::fmt;
 use tensor_layout::Error;
 use tensor_layout::plan::counted;
 
-use crate::notation::{Line, Notation, lines_of, signed_numpy, text, text_in};
+use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_numpy, text, text_in};
 
 use crate::numbers::list;
 
@@ -81,6 +81,11 @@ impl Plane {
     ///
     /// `not_expressible` or `unsupported_data_type` if the notation cannot express the plane.
     pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
+        if let (Some(blocks), Written::One { .. }, Notation::Ggml) = (&self.blocks, &self.written, notation)
+            && self.reversed.is_empty()
+        {
+            return ggml_text_of_blocks(blocks);
+        }
         match &self.written {
             Written::One { notation: own, text: Some(text), .. } if *own == notation => Ok(text.clone()),
             Written::Parts(text) if notation == Notation::Named => Ok(text.clone()),

@@ -55,21 +55,24 @@ impl Rule<'_> {
             None => (self.row.memory, false),
         };
         let all = vec![Slice::ALL; self.sizes.len()];
-        // Rules of several parts: `A then N from 32: B` has B behind A.
+        // Rules of several parts: `A then N from 32: B` has B behind A, and `A then again N from 32: B` has
+        // both in the same records.
         let mut texts = text.split(" then ");
-        let (mut rules, mut cut) = (vec![(0, texts.next().unwrap_or(""))], None);
+        let (mut rules, mut cut) = (vec![(0, texts.next().unwrap_or(""), false)], None);
         for text in texts {
             let (from, rule) = text.split_once(": ").ok_or_else(|| refused("`:` is missing".into()))?;
             let (word, start) = from.split_once(" from ").ok_or_else(|| refused("`from` is missing".into()))?;
+            let again = word.strip_prefix("again ");
+            let word = again.unwrap_or(word);
             cut = Some((self.axis(word)?, word));
-            rules.push((self.values.evaluate(start)?, rule));
+            rules.push((self.values.evaluate(start)?, rule, again.is_some()));
         }
         let Some((axis, word)) = cut else { return self.piece(text, &all, 0, ends) };
         let size = self.sizes.get(axis).copied().unwrap_or(0);
-        let ends_of_parts: Vec<u64> = rules.iter().skip(1).map(|(start, _)| *start).chain([size]).collect();
+        let ends_of_parts: Vec<u64> = rules.iter().skip(1).map(|rule| rule.0).chain([size]).collect();
         let mut parts = Vec::new();
-        for ((start, rule), end) in rules.into_iter().zip(ends_of_parts) {
-            let before = parts.last().map_or(0, |part: &Part| part.map.physical_elements());
+        for ((start, rule, again), end) in rules.into_iter().zip(ends_of_parts) {
+            let before = parts.last().filter(|_| !again).map_or(0, |part: &Part| part.map.physical_elements());
             let length = end.saturating_sub(start);
             if let Some(size) = self.sizes.get_mut(axis) {
                 *size = length;

@@ -379,3 +379,16 @@ pub(super) fn ggml_blocks(cursor: &mut Cursor<'_>, block_type: BlockType) -> Res
     strides.reverse();
     BlockTensorDesc::new(block_type, &sizes, Some(&strides))
 }
+
+/// Writes a tensor of blocks with ggml's own numbers, which [`ggml_blocks`] reads.
+pub(crate) fn ggml_text_of_blocks(blocks: &BlockTensorDesc) -> Result<String, Error> {
+    let refuse = |reason: &'static str| Err(Error::not_expressible(Notation::Ggml.noun(), reason));
+    match blocks.sizes().len() {
+        _ if blocks.bytes().is_part() => return refuse("ggml's print has no offset"),
+        1..=4 => {}
+        _ => return refuse("ggml has 1 to 4 axes"),
+    }
+    let [sizes, strides] =
+        [blocks.sizes(), blocks.strides()].map(|numbers| numbers.iter().rev().copied().collect::<Vec<u64>>());
+    Ok(format!("{} ne={sizes:?} nb={strides:?}", blocks.block_type()))
+}

@@ -19,6 +19,7 @@ mod triton;
 mod types;
 mod views;
 
+pub(crate) use forms::ggml_text_of_blocks;
 pub(crate) use lines::lines_of;
 pub use lines::{Line, lines, text, text_in};
 pub use numpy::numpy_dtype;

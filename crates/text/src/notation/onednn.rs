@@ -109,7 +109,7 @@ fn check_strides(map: &IndexMap) -> Result<(), Error> {
 
 /// Returns the size of a layout by oneDNN's `get_size`, in bytes. It is the size of the buffer for a layout
 /// in blocks. For strides it is the largest product of a size and its stride, so the padding after the last
-/// row counts, and a tensor that is broadcast along every axis takes nothing.
+/// row counts, and a tensor without elements or broadcast along every axis takes nothing.
 ///
 /// # Errors
 ///
@@ -125,6 +125,9 @@ fn check_strides(map: &IndexMap) -> Result<(), Error> {
 /// ```
 pub fn onednn_size_in_bytes(layout: &(impl ToIndexMap + ?Sized)) -> Result<u64, Error> {
     let map = layout.to_index_map()?;
+    if map.element_count() == 0 {
+        return Ok(0);
+    }
     check_strides(&map)?;
     let Some(strides) = map.strides().filter(|_| layout.as_descriptor().is_some()) else {
         return Ok(map.physical_size_in_bytes());

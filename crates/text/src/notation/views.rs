@@ -200,9 +200,12 @@ fn sliced(argument: &str, sizes: &[u64]) -> Result<ViewStep, Error> {
             let number = word.trim_matches(['[', ']', ' ']);
             let at = before(argument, ',', axis).plus(before(part, ':', place));
             match (number.strip_prefix('-'), sizes.get(axis)) {
-                (Some(_), _) if place == 2 => {
-                    Err(wrong(argument, at, number, "a step of 1 or more: a view does not run backwards"))
-                }
+                (Some(_), _) if place == 2 => Err(wrong(
+                    argument,
+                    at,
+                    number,
+                    "a step of 1 or more, or `::-1` alone, by which an axis runs backwards",
+                )),
                 (Some(back), Some(&size)) => Ok(word.replace(number, &from_end(argument, at, back, size)?.to_string())),
                 _ => Ok(word.to_owned()),
             }

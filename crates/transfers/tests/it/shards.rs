@@ -174,6 +174,13 @@ fn replicas_give_in_turn() {
     let packed = |_: usize, sizes: &[u64]| BufferTensorDesc::packed(DataType::U8, sizes);
     let from = cache.replicated(2).unwrap().with_layouts(packed).unwrap();
     let to = cache.split(0, 4).unwrap().with_layouts(packed).unwrap();
+    // A refusal says what it counts.
+    let blocks = |_: usize, sizes: &[u64]| BufferTensorDesc::packed(DataType::U8, &[sizes, &[1]].concat());
+    let error = cache.replicated(2).unwrap().with_layouts(blocks).unwrap_err().to_string();
+    assert_eq!(error, "the number of axes of a rank's layout must be 2, one for each axis, but is 3");
+    let line = Shards::of(&[8]).unwrap().replicated(2).unwrap().with_layouts(packed).unwrap();
+    let error = reshard(&from, &line, &Executor::any()).unwrap_err().to_string();
+    assert_eq!(error, "the number of axes of the destination must be 2, one for each axis, but is 1");
     let pairs = reshard(&from, &to, &Executor::any()).unwrap();
     assert_eq!(pairs.iter().map(|pair| (pair.from, pair.to)).collect::<Vec<_>>(), [(0, 0), (1, 1), (0, 2), (1, 3)]);
 }
