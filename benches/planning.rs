@@ -13,7 +13,7 @@ use std::hint::black_box;
 
 use tensor_layout::ToIndexMap;
 use tensor_layout::relayout::Relayout;
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
 mod measure;
@@ -63,7 +63,7 @@ fn main() {
         if only.is_some_and(|part| !format!("{size}/{case}").contains(part)) {
             continue;
         }
-        let layouts: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
+        let layouts: [Layout; 2] = [from, to].map(|text| text.parse().unwrap());
         let [notated, maps] =
             [cost(&layouts), cost(&[layouts[0].to_index_map().unwrap(), layouts[1].to_index_map().unwrap()])];
         if csv {

@@ -9,7 +9,7 @@ use std::error::Error;
 use ndarray::{Array, Array2, Array4, Array5, Dimension, Slice, Zip, s};
 use safetensors::SafeTensors;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/digits.safetensors");
 
@@ -65,7 +65,7 @@ impl Model {
 
 /// The elements in another layout; padding is zero.
 fn moved(data: &[f32], from: &str, to: &str) -> Result<Vec<f32>, Box<dyn Error>> {
-    let (from, to): (Notated, Notated) = (from.parse()?, to.parse()?);
+    let (from, to): (Layout, Layout) = (from.parse()?, to.parse()?);
     let plan = Relayout::new(&from, &to)?.with_padding(Padding::Zero)?;
     let mut moved = vec![0.0; usize::try_from(plan.destination_size_in_bytes())? / size_of::<f32>()];
     plan.run(bytemuck::cast_slice(data), bytemuck::cast_slice_mut(&mut moved))?;

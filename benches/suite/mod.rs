@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tensor_layout::relayout::{Relayout, Settings, Stores};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 mod figures;
 
@@ -74,8 +74,8 @@ impl Options {
 pub(crate) struct Case {
     pub(crate) size: &'static str,
     pub(crate) name: &'static str,
-    pub(crate) from: Notated,
-    pub(crate) to: Notated,
+    pub(crate) from: Layout,
+    pub(crate) to: Layout,
     /// The axes that are walked backwards.
     pub(crate) axes: Vec<usize>,
 }
@@ -84,7 +84,7 @@ impl Case {
     /// The number of bytes of all elements that are read and of all elements that are written. A copy may
     /// change their width.
     fn elements(&self) -> (usize, usize) {
-        let bytes = |side: &Notated| {
+        let bytes = |side: &Layout| {
             let map = side.to_index_map().unwrap();
             (map.element_count() * u64::from(map.element_bits())).div_ceil(8) as usize
         };
@@ -242,7 +242,7 @@ fn destinations() {
     ];
     for (name, from, to) in pairs {
         for number in [2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96] {
-            let layout = |text: &str| text.replacen('N', &number.to_string(), 1).parse::<Notated>().unwrap();
+            let layout = |text: &str| text.replacen('N', &number.to_string(), 1).parse::<Layout>().unwrap();
             let (from, to) = (layout(from), layout(to));
             let stored = |stores| Relayout::with(&from, &to, &Settings { stores, ..Settings::default() }).unwrap();
             let plans = [stored(Stores::Cached), stored(Stores::Streaming)];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tensor_layout::Error;
-use tensor_layout_text::{Notated, read_list};
+use tensor_layout_text::{Layout, read_list};
 
 /// An answer, or why there is none, as text.
 pub(crate) fn text(answer: Result<Value, Error>) -> String {
@@ -15,7 +15,7 @@ pub(crate) fn fault(error: &Error) -> Value {
 }
 
 /// A layout in any notation, without blanks around it.
-pub(crate) fn read(layout: &str) -> Result<Notated, Error> {
+pub(crate) fn read(layout: &str) -> Result<Layout, Error> {
     layout.parse()
 }
 

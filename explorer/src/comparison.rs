@@ -4,35 +4,26 @@ use serde_json::{Value, json};
 use tensor_layout::plan::CopyPass;
 use tensor_layout::plan::{CopyBox, Loop, Stride};
 use tensor_layout::relayout::Relayout;
-use tensor_layout::{Error, ToIndexMap};
+use tensor_layout::Error;
 
 use crate::answer::{list, read};
-use crate::place::written;
 
 /// How many boxes are listed with their loops, and how many contiguous runs are stepped through.
 const MOST_BOXES: usize = 8;
 const MOST_RUNS: usize = 256;
 
 pub(crate) fn compare(first: &str, second: &str) -> Result<Value, Error> {
-    let (first, second) = (read(first)?.to_index_map()?, read(second)?.to_index_map()?);
-    let differ = |reason: String| Ok(json!({ "same": false, "index": null, "reason": reason }));
-    if first.sizes() != second.sizes() {
-        return differ(format!("the sizes are [{}] and [{}]", written(first.sizes()), written(second.sizes())));
-    }
-    if first.element_bits() != second.element_bits() {
-        let (a, b) = (first.element_bits(), second.element_bits());
-        return differ(format!("an element takes {a} bits in one and {b} bits in the other"));
-    }
-    if first.same_places(&second)? {
+    let (first, second) = (read(first)?, read(second)?);
+    let Some(difference) = first.difference(&second)? else {
         return Ok(json!({ "same": true, "index": null, "reason": null }));
-    }
-    // It is known that the two differ. Finding the first difference may take too long.
-    let Ok(Some(index)) = first.first_difference(&second) else {
-        return differ("some elements are stored at different offsets".into());
     };
-    let (a, b) = (first.offset(&index)?, second.offset(&index)?);
-    let reason = format!("index [{}] is stored at offset {a} in the first and {b} in the second", written(&index));
-    Ok(json!({ "same": false, "index": list(&index), "reason": reason, "offsets": [a.to_string(), b.to_string()] }))
+    let reason = difference.reason;
+    let Some(index) = difference.index else { return Ok(json!({ "same": false, "index": null, "reason": reason })) };
+    let mut answer = json!({ "same": false, "index": list(&index), "reason": reason });
+    if let (Ok(a), Ok(b)) = (first.values().place(&index), second.values().place(&index)) {
+        answer["offsets"] = json!([a.offset.to_string(), b.offset.to_string()]);
+    }
+    Ok(answer)
 }
 
 pub(crate) fn relayout(source: &str, destination: &str) -> Result<Value, Error> {

@@ -1,17 +1,18 @@
 //! Everything about one layout.
 
 use serde_json::{Value, json};
-use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::{Error, LayoutClass, ToIndexMap};
+use tensor_layout::{Error, IndexMap, LayoutClass};
 use tensor_layout_text::draw::Picture;
-use tensor_layout_text::read_list;
+use tensor_layout_text::{Layout, read_list};
 
 use crate::answer::{list, read};
 
 pub(crate) fn describe(text: &str) -> Result<Value, Error> {
     let layout = read(text)?;
-    let map = layout.to_index_map()?;
+    let values = layout.values();
+    let maps = || values.parts().iter().map(|part| &part.map);
+    let first = maps().next().ok_or_else(|| layout.whole().err().unwrap_or_else(no_elements))?;
     let lines: Vec<Value> = layout
         .lines()
         .into_iter()
@@ -25,44 +26,53 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
             })
         })
         .collect();
-    let (logical, physical) = (map.element_count(), map.physical_elements());
-    let bits = u128::from(map.element_bits());
-    let min_bytes = u128::from(map.span_elements()).saturating_mul(bits).div_ceil(8).next_multiple_of(4);
+    let logical = maps().fold(0, |sum: u64, map| sum.saturating_add(map.element_count()));
+    let most = |of: fn(&IndexMap) -> u64| maps().map(of).max().unwrap_or(0);
+    let bits = u128::from(first.element_bits());
+    let span = u128::from(most(IndexMap::span_elements));
+    let min_bytes = span.saturating_mul(bits).div_ceil(8).next_multiple_of(4);
+    let (class, class_words) = match layout.whole() {
+        Ok(map) => (map.class().to_string(), class_words(map.class()).to_owned()),
+        Err(reason) => ("several".into(), reason.found().to_owned()),
+    };
     Ok(json!({
         "canonical": layout.to_string(),
         "notation": layout.notation().to_string(),
-        "data_type": map.data_type().to_string(),
-        "element_bits": map.element_bits(),
-        "sizes": list(map.sizes()),
+        "data_type": first.data_type().to_string(),
+        "element_bits": first.element_bits(),
+        "sizes": list(layout.sizes()),
         "logical_elements": logical.to_string(),
-        "physical_elements": physical.to_string(),
+        "physical_elements": most(IndexMap::physical_elements).to_string(),
         "logical_size_in_bytes": u128::from(logical).saturating_mul(bits).div_ceil(8).to_string(),
         "min_size_in_bytes": min_bytes.to_string(),
-        "physical_size_in_bytes": map.physical_size_in_bytes().to_string(),
-        "base_offset": map.base().to_string(),
-        "class": map.class().to_string(),
-        "class_words": class_words(map.class()),
-        "lowering": lowering(layout.layout())?,
+        "physical_size_in_bytes": layout.size_in_bytes()?.to_string(),
+        "base_offset": maps().map(IndexMap::base).min().unwrap_or(0).to_string(),
+        "class": class,
+        "class_words": class_words,
+        "lowering": lowering(&layout)?,
         "notations": lines,
     }))
 }
 
 pub(crate) fn picture(text: &str) -> Result<Value, Error> {
     let layout = read(text)?;
-    let picture = Picture::corner(&layout.to_index_map()?, &layout.to_string())?;
+    let picture = Picture::corner(layout.values(), &layout.to_string())?;
     Ok(json!({ "svg": picture.to_svg() }))
 }
 
 pub(crate) fn picture_around(text: &str, index: &str) -> Result<Value, Error> {
     let layout = read(text)?;
     let index = read_list(index, "an index")?;
-    let picture = Picture::around(&layout.to_index_map()?, &layout.to_string(), &index)?;
+    let picture = Picture::around(layout.values(), &layout.to_string(), &index)?;
     Ok(json!({ "svg": picture.to_svg() }))
 }
 
 /// What the layout is in sizes and strides, and why it is not if it is not.
-fn lowering(layout: &AnyLayout) -> Result<Value, Error> {
-    let lowering = lower(layout)?;
+fn lowering(layout: &Layout) -> Result<Value, Error> {
+    let lowering = match layout.any() {
+        Ok(one) => lower(one)?,
+        Err(error) => return Ok(json!({ "name": "none", "reason": error.found() })),
+    };
     let (name, reason) = (lowering.name(), lowering.reason());
     Ok(match lowering {
         Lowering::Strided(desc) => {
@@ -77,6 +87,10 @@ fn lowering(layout: &AnyLayout) -> Result<Value, Error> {
         }),
         _ => json!({ "name": name, "reason": reason }),
     })
+}
+
+fn no_elements() -> Error {
+    Error::not_expressible("description", "it has no elements")
 }
 
 fn class_words(class: LayoutClass) -> &'static str {

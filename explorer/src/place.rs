@@ -1,37 +1,41 @@
 //! From an index to its offset and back.
 
 use serde_json::{Value, json};
-use tensor_layout::AnyLayout;
-use tensor_layout::{Error, ToIndexMap};
-use tensor_layout_text::read_list;
+use tensor_layout::Error;
+use tensor_layout_text::{Layout, read_list};
 
 use crate::answer::{list, number, read};
 
 pub(crate) fn of_index(layout: &str, index: &str) -> Result<Value, Error> {
     let layout = read(layout)?;
     let index = if index.trim().is_empty() { Vec::new() } else { read_list(index, "an index")? };
-    element(layout.layout(), &index, layout.to_index_map()?.offset(&index)?)
+    let offset = layout.values().place(&index)?.offset;
+    element(&layout, &index, offset)
 }
 
 pub(crate) fn of_offset(layout: &str, offset: &str) -> Result<Value, Error> {
     let layout = read(layout)?;
-    let map = layout.to_index_map()?;
     let offset = number(offset, "an offset in elements")?.unwrap_or(0);
-    match map.inverse(offset)? {
-        Some(index) => element(layout.layout(), &index, offset),
+    match layout.values().index_at(offset)? {
+        Some(index) => element(&layout, &index, offset),
         None => {
-            let step = format!("no element of [{}] is stored at offset {offset}: it is padding", written(map.sizes()));
+            let sizes = written(layout.sizes());
+            let step = format!("no element of [{sizes}] is stored at offset {offset}: it is padding");
             Ok(json!({ "index": null, "offset": offset.to_string(), "padding": true, "steps": [step] }))
         }
     }
 }
 
-fn element(layout: &AnyLayout, index: &[u64], offset: u64) -> Result<Value, Error> {
+fn element(layout: &Layout, index: &[u64], offset: u64) -> Result<Value, Error> {
+    let steps = match layout.any() {
+        Ok(one) => tensor_layout_text::offset_steps(one, index)?,
+        Err(_) => vec![format!("element {offset} of the buffer")],
+    };
     Ok(json!({
         "index": list(index),
         "offset": offset.to_string(),
         "padding": false,
-        "steps": tensor_layout_text::offset_steps(layout, index)?,
+        "steps": steps,
     }))
 }
 

@@ -6,32 +6,34 @@ use libfuzzer_sys::fuzz_target;
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::lower;
 use tensor_layout::map::same_layout;
-use tensor_layout::relayout::Relayout;
+use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout::upload::{DeviceLimits, suggest, validate_description};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use tensor_layout_fuzz::texts::{of_bytes, read};
 use tensor_layout_text::draw::Picture;
-use tensor_layout_text::spell;
-use tensor_layout_text::{Notated, lines};
+use tensor_layout_text::layout::copies;
+use tensor_layout_text::{Layout, lines, spell};
 
 fuzz_target!(|data: &[u8]| {
     let text = of_bytes(data);
-    let Some(layout) = read::<Notated>(text) else { return };
-    match layout.layout() {
-        AnyLayout::Strided(desc) => strided(desc),
-        AnyLayout::Tiled(shape) => {
+    let Some(layout) = read::<Layout>(text) else { return };
+    let one = layout.any();
+    match one {
+        Ok(AnyLayout::Strided(desc)) => strided(desc),
+        Ok(AnyLayout::Tiled(shape)) => {
             let _ = (shape.physical_size_in_bytes(), shape.logical_size_in_bytes());
             let _ = lower(shape).map(|lowering| lowering.reason());
         }
         _ => {}
     }
-    let Ok(map) = layout.to_index_map() else { return };
+    questions(&layout);
+    let (Ok(one), Ok(map)) = (one, layout.to_index_map()) else { return };
     mapped(&map);
     let elements = map.element_count();
     let long = elements > 5000;
-    for line in lines(layout.layout()) {
+    for line in lines(one) {
         let Ok(text) = line.text else { continue };
-        let back: Notated = text.parse().unwrap();
+        let back: Layout = text.parse().unwrap();
         let back = back.to_index_map().unwrap();
         assert_eq!((back.data_type(), back.sizes()), (map.data_type(), map.sizes()), "{text}");
         match same_layout(&back, &map) {
@@ -40,6 +42,23 @@ fuzz_target!(|data: &[u8]| {
         }
     }
 });
+
+/// Asks what every kind of layout answers.
+fn questions(layout: &Layout) {
+    assert!(layout.difference(layout).is_ok_and(|found| found.is_none()) || layout.whole().is_err(), "{layout}");
+    let _ = (layout.size_in_bytes(), layout.to_string());
+    for plane in layout.planes() {
+        let _ = (plane.bound(), plane.size_in_bytes(), plane.type_name());
+        if !plane.sizes().contains(&0)
+            && let Ok(place) = plane.place(&vec![0; plane.sizes().len()])
+        {
+            assert!(plane.index_at(place.offset).is_ok_and(|index| index.is_some()) || plane.whole().is_err(), "{layout}");
+        }
+    }
+    if layout.values().parts().len() <= 64 {
+        let _ = copies(layout, layout, &Settings::default());
+    }
+}
 
 fn strided(desc: &BufferTensorDesc) {
     let _ = (desc.facts(), desc.is_packed(), desc.overlap(), desc.explicit_strides());

@@ -9,7 +9,7 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::{IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{Side, Tensor, Tiled};
 use tensor_layout_fuzz::places::{for_each_index, strided_offsets};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_text::spell;
 
 #[derive(Debug, Arbitrary)]
@@ -122,7 +122,7 @@ fn spelling(side: &Side) {
 
 fn written(side: &Side) {
     let Ok(text) = tensor_layout_text::text(&side.map) else { return };
-    let back: Notated = text.parse().unwrap();
+    let back: Layout = text.parse().unwrap();
     let back = back.to_index_map().unwrap();
     assert_eq!((back.data_type(), back.element_bits()), (side.map.data_type(), side.map.element_bits()), "{text}");
     offsets_are(&back, &side.offsets, &text);

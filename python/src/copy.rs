@@ -16,9 +16,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
 use tensor_layout::relayout::{Effort, Plans, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
 use tensor_layout_text::kv::pairs;
-use tensor_layout_text::layout::Part;
+use tensor_layout_text::layout::{Layout as Whole, Part};
 
 use crate::error::{refusal, refused};
 use crate::layout::Layout;
@@ -160,7 +159,8 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(AnyLayout, Vec<usize>)
     let (sizes, strides) = (list(signed.desc.sizes()), list(signed.desc.strides()));
     let name = data_type.name_in(tensor_layout::element::Naming::Numpy).unwrap_or_default();
     let text = format!("ndarray(shape=({sizes}), dtype={name}, strides=({strides}))");
-    Ok((text.parse::<Notated>().map_err(refused)?.into(), signed.reversed))
+    let one = text.parse::<Whole>().and_then(|bytes| bytes.any().cloned());
+    Ok((one.map_err(refused)?, signed.reversed))
 }
 
 /// Returns the plans of a copy. There are several if a side lies in several parts.

@@ -221,8 +221,7 @@ impl Layout {
         match (source, text, sizes) {
             (Some(_), Some(rule), Some(sizes)) if strides.is_none() => {
                 let element = element.ok_or_else(|| PyTypeError::new_err("a rule needs dtype= beside sizes="))?;
-                let notated = tensor_layout_cli::layout_by_rule(&rule, element, &sizes.0).map_err(refused)?;
-                Ok(Layout::new(notated.into()))
+                tensor_layout_cli::layout_by_rule(&rule, element, &sizes.0).map(Layout::new).map_err(refused)
             }
             (Some(_), Some(text), None) if strides.is_none() && element.is_none() => Self::of_text(&text),
             (Some(source), None, None) if strides.is_none() && element.is_none() => match source.cast::<Layout>() {

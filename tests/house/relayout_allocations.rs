@@ -3,7 +3,7 @@
 
 use crate::literal::replanned::{Replanned, levels};
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 /// The most allocations of planning a copy of the suite. Most take 3: the components of both layouts, and the
 /// program with its box. Fused dimensions, tables of offsets, ragged tiles, ranks above 4 and boxes that
@@ -11,7 +11,7 @@ use tensor_layout_text::Notated;
 const PLANNING: u64 = 24;
 
 /// The lines of the suite: size class, name, and the two layouts.
-fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated)> {
+fn suite() -> impl Iterator<Item = (&'static str, &'static str, Layout, Layout)> {
     let lines = include_str!("../../benches/relayout_suite.tsv").lines();
     lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
         let fields: Vec<&str> = line.split('\t').collect();

@@ -14,7 +14,7 @@ use crate::trap::Trap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tensor_layout::relayout::{Destination, Level, Padding, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 /// Pairs that take every path of a copy: the nests of all kernels, elements that share bytes, filled padding,
 /// and several passes.
@@ -81,7 +81,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("f32[0,5]", "f32[0,5]{0,1}"),
 ];
 
-fn parsed(text: &str) -> Notated {
+fn parsed(text: &str) -> Layout {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 

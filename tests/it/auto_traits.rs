@@ -98,7 +98,7 @@ fn public_types_are_send_and_sync() {
     shared::<upload::UploadReport>();
     shared::<bridge::AnyLayout>();
     shared::<tensor_layout_text::Line>();
-    shared::<tensor_layout_text::Notated>();
+    shared::<tensor_layout_text::Layout>();
     shared::<tensor_layout_text::Notation>();
     shared::<tensor_layout_text::ViewStep>();
     shared::<tensor_layout_text::Raised>();

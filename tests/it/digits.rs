@@ -8,7 +8,7 @@
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 const IMAGES: usize = 12;
 
@@ -26,7 +26,7 @@ impl Tensor {
             let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
             format!("f32[{}]{suffix}", sizes.join(","))
         };
-        let (from, to): (Notated, Notated) = (text("").parse().unwrap(), text(layout).parse().unwrap());
+        let (from, to): (Layout, Layout) = (text("").parse().unwrap(), text(layout).parse().unwrap());
         let plan = Relayout::new(&from, &to).unwrap().with_padding(Padding::Fill(f32::NAN.to_bits().into())).unwrap();
         let mut memory = vec![f32::NAN; usize::try_from(plan.destination_size_in_bytes()).unwrap() / 4];
         plan.run(bytemuck::cast_slice(packed), bytemuck::cast_slice_mut::<f32, u8>(&mut memory)).unwrap();

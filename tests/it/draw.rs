@@ -1,11 +1,11 @@
 //! Every picture agrees with the map that it is drawn from.
 
 use tensor_layout::{Error, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_text::draw::{MAX_COLUMNS, MAX_ELEMENTS, Picture};
 
 fn picture(layout: &str) -> Result<Picture, Error> {
-    let layout: Notated = layout.parse()?;
+    let layout: Layout = layout.parse()?;
     Picture::new(&layout.to_index_map()?, &layout.to_string())
 }
 
@@ -64,7 +64,7 @@ fn every_kind_of_layout_can_be_drawn() {
         let (text, svg) = (picture.to_string(), picture.to_svg());
         assert!(text.lines().all(|line| line.trim_end() == line), "{layout}:\n{text}");
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{layout}");
-        let map = layout.parse::<Notated>().unwrap().to_index_map().unwrap();
+        let map = layout.parse::<Layout>().unwrap().to_index_map().unwrap();
         let cells = svg.matches("<g class=").count() as u64;
         // A run of padding is one cell. Bytes in front of the base offset are not drawn.
         let folded: u64 = svg
@@ -78,7 +78,7 @@ fn every_kind_of_layout_can_be_drawn() {
 
 #[test]
 fn captions_are_escaped() {
-    let map = "f32[2]".parse::<Notated>().unwrap().to_index_map().unwrap();
+    let map = "f32[2]".parse::<Layout>().unwrap().to_index_map().unwrap();
     let svg = Picture::new(&map, "a<b>&c").unwrap().to_svg();
     assert!(svg.contains("a&lt;b&gt;&amp;c") && !svg.contains("a<b>"));
 }
@@ -108,7 +108,7 @@ fn cells_tell_scripts_where_they_are() {
     for text in
         ["f32[3,5]{1,0:T(2,2)}", "f32[2,2,3]{0,1,2}", "f32[4]:[3]+2", "f32[]", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}"]
     {
-        let layout: Notated = text.parse().unwrap();
+        let layout: Layout = text.parse().unwrap();
         let map = layout.to_index_map().unwrap();
         let (tensor, memory) = cells(&Picture::new(&map, text).unwrap().to_svg());
         assert_eq!(u64::try_from(tensor.len()).unwrap(), map.element_count(), "{text}");
@@ -143,7 +143,7 @@ fn pictures_say_what_is_shared_folded_and_where_bytes_begin() {
         ("f32[3,33]{1,0:T(2,3)}", "\n  columns 6 to 11\n"),
         ("u8[4,2,18]:[40,18,1]", "\n  [3,:,:], columns 16 to 17\n"),
     ] {
-        let layout: Notated = layout.parse().unwrap();
+        let layout: Layout = layout.parse().unwrap();
         let text = Picture::corner(&layout.to_index_map().unwrap(), "").unwrap().to_string();
         assert!(text.contains(columns), "{text}");
         let mut rows = text.split("the memory").next().unwrap().lines().filter(|line| line.contains('│'));
@@ -158,7 +158,7 @@ fn a_large_layout_is_drawn_around_an_index() {
     for text in
         ["f32[100000,100000]{1,0:T(8,128)}", "f32[7,9,1000,37]:NHWC", "u8[100,1000]{1,0:T(5,24)}", "f32[100000]"]
     {
-        let layout: Notated = text.parse().unwrap();
+        let layout: Layout = text.parse().unwrap();
         let map = layout.to_index_map().unwrap();
         let last: Vec<u64> = map.sizes().iter().map(|size| size - 1).collect();
         for index in [vec![0; last.len()], last.iter().map(|last| last / 2).collect(), last.clone()] {
@@ -180,7 +180,7 @@ fn a_large_layout_is_drawn_around_an_index() {
 #[test]
 fn the_corner_of_a_large_layout() {
     let corner = |text: &str| {
-        let layout: Notated = text.parse().unwrap();
+        let layout: Layout = text.parse().unwrap();
         Picture::corner(&layout.to_index_map().unwrap(), text).unwrap()
     };
     for text in [
@@ -193,7 +193,7 @@ fn the_corner_of_a_large_layout() {
         "f32[2,2]:[9000000,3]+1000000000",
         "f32[3,5]{1,0:T(8,4096)}",
     ] {
-        let layout: Notated = text.parse().unwrap();
+        let layout: Layout = text.parse().unwrap();
         let map = layout.to_index_map().unwrap();
         let (tensor, memory) = cells(&corner(text).to_svg());
         assert!(tensor.len() <= 1024 && memory.len() <= 256, "{text}: {} and {}", tensor.len(), memory.len());

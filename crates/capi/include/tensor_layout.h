@@ -144,7 +144,8 @@ TlStatus tl_calc_buffer_tensor_size(uint32_t data_type_number,
                                     TlError *error);
 
 // Reads a layout in any notation: `f32[3,5]{1,0:T(2,2)}`, `f16[8,64,56,56]:NHWC`, `f32[2,3]:[5,1]`, a oneDNN
-// tag, CuTe, NumPy, DirectML's JSON or a device layout's name. `length` is the length of the text in bytes.
+// tag, CuTe, NumPy, DirectML's JSON, a device layout's name, a cache with a block table, values with scales
+// or a tuple. `length` is the length of the text in bytes.
 TlStatus tl_layout_parse(const char *text_start, size_t length, TlLayout **layout, TlError *error);
 
 // Makes a layout from sizes and strides, in elements. `strides` may be null for packed row-major. The tensor
@@ -189,21 +190,23 @@ TlStatus tl_layout_tiled(uint32_t data_type_number,
 // Returns the number of axes, or 0 for a null layout.
 size_t tl_layout_rank(const TlLayout *layout);
 
-// Returns the size of the buffer in bytes, padding included, or 0 for a null layout.
+// Returns the size of the buffer in bytes, padding and all planes included, or 0 for a null layout and for a
+// tuple, whose elements have buffers of their own.
 uint64_t tl_layout_bytes(const TlLayout *layout);
 
-// Returns the number of bytes from the start of the buffer to index 0 of all axes. It is above 0 only if a
-// byte stride is negative.
+// Returns the number of bytes from the start of the buffer to index 0 of all axes. It is above 0 if a byte
+// stride is negative, or if the tensor begins inside its buffer.
 uint64_t tl_layout_first_byte(const TlLayout *layout);
 
 // Writes the sizes, in elements. `rank` must be the rank of the layout.
 TlStatus tl_layout_sizes(const TlLayout *layout, uint64_t *sizes, size_t rank, TlError *error);
 
 // Writes the strides, in elements and without a sign. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout
-// without strides (tiles).
+// without strides (tiles, several parts or planes).
 TlStatus tl_layout_strides(const TlLayout *layout, uint64_t *strides, size_t rank, TlError *error);
 
-// Writes the offset of an index, in elements from the start of the buffer.
+// Writes the offset of an index, in elements from the start of the buffer; of a tensor of blocks in bytes,
+// and of values with scales that of the value.
 TlStatus tl_layout_offset(const TlLayout *layout,
                           const uint64_t *index,
                           size_t rank,

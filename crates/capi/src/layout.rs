@@ -5,29 +5,15 @@ use std::ffi::c_char;
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::Lowering;
 use tensor_layout::interop::pjrt::PjrtFields;
-use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap, calc_buffer_tensor_size, lower};
-use tensor_layout_text::Notated;
+use tensor_layout::{BufferTensorDesc, Error, ToIndexMap, calc_buffer_tensor_size, lower};
+use tensor_layout_text::Layout;
 
 use crate::data_type::data_type;
 use crate::error::{Refusal, TlError, TlStatus, guarded, guarded_answer};
 use crate::input::{answer, answers, list, reference, text};
 
 /// The layout of a tensor, which gives the offset of every element. It never changes.
-pub struct TlLayout {
-    pub(crate) notated: Notated,
-    pub(crate) map: IndexMap,
-    /// The axes whose byte stride is negative.
-    pub(crate) reversed: Vec<usize>,
-    /// The number of bytes from the lowest address to index 0 of all axes.
-    first_byte: u64,
-}
-
-impl TlLayout {
-    fn new(notated: Notated) -> Result<TlLayout, Refusal> {
-        let map = notated.to_index_map()?;
-        Ok(TlLayout { notated, map, reversed: Vec::new(), first_byte: 0 })
-    }
-}
+pub struct TlLayout(pub(crate) Layout);
 
 /// Returns the sizes of a tensor in the form of PJRT.
 unsafe fn dims(start: *const i64, rank: usize) -> Result<Vec<u64>, Refusal> {
@@ -60,7 +46,8 @@ pub unsafe extern "C" fn tl_calc_buffer_tensor_size(
 }
 
 /// Reads a layout in any notation: `f32[3,5]{1,0:T(2,2)}`, `f16[8,64,56,56]:NHWC`, `f32[2,3]:[5,1]`, a oneDNN
-/// tag, CuTe, NumPy, DirectML's JSON or a device layout's name. `length` is the length of the text in bytes.
+/// tag, CuTe, NumPy, DirectML's JSON, a device layout's name, a cache with a block table, values with scales
+/// or a tuple. `length` is the length of the text in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_parse(
     text_start: *const c_char,
@@ -69,12 +56,7 @@ pub unsafe extern "C" fn tl_layout_parse(
     error: *mut TlError,
 ) -> TlStatus {
     // SAFETY: the caller promises the contract in the header for these pointers.
-    unsafe {
-        guarded(error, || {
-            let read = TlLayout::new(text("text", text_start, length)?.parse()?)?;
-            give(layout, "layout", read)
-        })
-    }
+    unsafe { guarded(error, || give(layout, "layout", TlLayout(text("text", text_start, length)?.parse()?))) }
 }
 
 /// Makes a layout from sizes and strides, in elements. `strides` may be null for packed row-major. The tensor
@@ -96,7 +78,7 @@ pub unsafe extern "C" fn tl_layout_strided(
             let strides = if strides.is_null() { None } else { Some(list("strides", strides, rank)?) };
             let desc = BufferTensorDesc::new(data_type, sizes, strides)?;
             let desc = if base_offset == 0 { desc } else { desc.with_base_offset(base_offset)? };
-            give(layout, "layout", TlLayout::new(desc.into())?)
+            give(layout, "layout", TlLayout(desc.into()))
         })
     }
 }
@@ -113,13 +95,12 @@ pub unsafe extern "C" fn tl_layout_as_part(
     // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
-            let whole = reference("layout", layout)?;
-            let Some(desc) = whole.notated.as_descriptor() else {
+            let whole = &reference("layout", layout)?.0;
+            let ([plane], Some(AnyLayout::Strided(desc))) = (whole.planes(), whole.values().any()) else {
                 let reason = "only sizes and strides have gaps that may belong to other tensors";
                 return Err(Error::not_expressible("part of a larger buffer", reason).into());
             };
-            let (reversed, first_byte) = (whole.reversed.clone(), whole.first_byte);
-            give(part, "part", TlLayout { reversed, first_byte, ..TlLayout::new(desc.as_part().into())? })
+            give(part, "part", TlLayout(Layout::turned(desc.as_part().into(), plane.reversed().to_vec())))
         })
     }
 }
@@ -144,13 +125,10 @@ pub unsafe extern "C" fn tl_layout_byte_strides(
             let byte_strides = list("byte_strides", byte_strides, num_byte_strides)?;
             if num_byte_strides == 0 {
                 let packed = BufferTensorDesc::packed(data_type, &sizes)?;
-                return give(layout, "layout", TlLayout::new(packed.into())?);
+                return give(layout, "layout", TlLayout(packed.into()));
             }
             let signed = PjrtFields::Strides(byte_strides).to_signed(data_type, &sizes)?;
-            let first_bits = u128::from(signed.first).saturating_mul(data_type.bits().into());
-            let first_byte = u64::try_from(first_bits.div_euclid(8)).unwrap_or(u64::MAX);
-            let forwards = TlLayout::new(signed.desc.into())?;
-            give(layout, "layout", TlLayout { reversed: signed.reversed, first_byte, ..forwards })
+            give(layout, "layout", TlLayout(Layout::turned(signed.desc.into(), signed.reversed)))
         })
     }
 }
@@ -180,11 +158,7 @@ pub unsafe extern "C" fn tl_layout_tiled(
             let entries = tile_dim_sizes.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
             let tile_dims = list("tile_dims", tile_dims, entries)?;
             let fields = PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes };
-            match fields.to_layout(data_type, &sizes)? {
-                AnyLayout::Tiled(shape) => give(layout, "layout", TlLayout::new(shape.into())?),
-                AnyLayout::Strided(desc) => give(layout, "layout", TlLayout::new(desc.into())?),
-                _ => Err(Refusal::Pointer("layout")),
-            }
+            give(layout, "layout", TlLayout(fields.to_layout(data_type, &sizes)?.into()))
         })
     }
 }
@@ -193,22 +167,28 @@ pub unsafe extern "C" fn tl_layout_tiled(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_rank(layout: *const TlLayout) -> usize {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.map.sizes().len()))
+    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.0.sizes().len()))
 }
 
-/// Returns the size of the buffer in bytes, padding included, or 0 for a null layout.
+/// Returns the size of the buffer in bytes, padding and all planes included, or 0 for a null layout and for a
+/// tuple, whose elements have buffers of their own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_bytes(layout: *const TlLayout) -> u64 {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.map.physical_size_in_bytes()))
+    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.0.size_in_bytes()?))
 }
 
-/// Returns the number of bytes from the start of the buffer to index 0 of all axes. It is above 0 only if a
-/// byte stride is negative.
+/// Returns the number of bytes from the start of the buffer to index 0 of all axes. It is above 0 if a byte
+/// stride is negative, or if the tensor begins inside its buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_first_byte(layout: *const TlLayout) -> u64 {
-    // SAFETY: the caller promises the contract in the header for this pointer.
-    guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.first_byte))
+    guarded_answer(|| {
+        // SAFETY: the caller promises the contract in the header for this pointer.
+        let values = unsafe { reference("layout", layout) }?.0.values();
+        let bits = values.parts().first().map_or(8, |part| part.map.element_bits());
+        let first = u128::from(values.first().unwrap_or(0)).saturating_mul(bits.into());
+        Ok(u64::try_from(first.div_euclid(8)).unwrap_or(u64::MAX))
+    })
 }
 
 /// Writes the sizes, in elements. `rank` must be the rank of the layout.
@@ -220,11 +200,11 @@ pub unsafe extern "C" fn tl_layout_sizes(
     error: *mut TlError,
 ) -> TlStatus {
     // SAFETY: the caller promises the contract in the header for these pointers.
-    unsafe { guarded(error, || answers("sizes", sizes, rank, reference("layout", layout)?.map.sizes())) }
+    unsafe { guarded(error, || answers("sizes", sizes, rank, reference("layout", layout)?.0.sizes())) }
 }
 
 /// Writes the strides, in elements and without a sign. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout
-/// without strides (tiles).
+/// without strides (tiles, several parts or planes).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_strides(
     layout: *const TlLayout,
@@ -235,18 +215,25 @@ pub unsafe extern "C" fn tl_layout_strides(
     // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
-            let layout = reference("layout", layout)?;
-            if let AnyLayout::Strided(desc) = layout.notated.layout() {
-                return answers("strides", strides, rank, desc.strides());
+            let layout = &reference("layout", layout)?.0;
+            match (layout.planes(), layout.values().any(), layout.values().parts()) {
+                ([_], Some(AnyLayout::Strided(desc)), _) => answers("strides", strides, rank, desc.strides()),
+                ([_], Some(_), [part]) => {
+                    let none = || Error::not_expressible("list of strides", "it is made of tiles");
+                    answers("strides", strides, rank, &part.map.strides().ok_or_else(none)?)
+                }
+                _ => Err(Error::not_expressible(
+                    "list of strides",
+                    layout.whole().err().map(|error| error.found().to_owned()).unwrap_or_default(),
+                )
+                .into()),
             }
-            let reason = "it is made of tiles".to_owned();
-            let none = || Error::not_expressible("list of strides", reason);
-            answers("strides", strides, rank, &layout.map.strides().ok_or_else(none)?)
         })
     }
 }
 
-/// Writes the offset of an index, in elements from the start of the buffer.
+/// Writes the offset of an index, in elements from the start of the buffer; of a tensor of blocks in bytes,
+/// and of values with scales that of the value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_offset(
     layout: *const TlLayout,
@@ -258,8 +245,8 @@ pub unsafe extern "C" fn tl_layout_offset(
     // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
-            let layout = reference("layout", layout)?;
-            answer("offset", offset, layout.map.offset(list("index", index, rank)?)?)
+            let values = reference("layout", layout)?.0.values();
+            answer("offset", offset, values.place(list("index", index, rank)?)?.offset)
         })
     }
 }
@@ -276,12 +263,8 @@ pub unsafe extern "C" fn tl_layout_fingerprint(
     // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
-            let layout = reference("layout", layout)?;
-            if !layout.reversed.is_empty() {
-                let reason = "an axis runs backwards, which no layout says";
-                return Err(Error::not_expressible("fingerprint", reason).into());
-            }
-            answers("bytes", bytes, length, &layout.map.fingerprint()?.0)
+            let layout = &reference("layout", layout)?.0;
+            answers("bytes", bytes, length, &layout.whole()?.fingerprint()?.0)
         })
     }
 }
@@ -291,7 +274,7 @@ pub unsafe extern "C" fn tl_layout_fingerprint(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_text(layout: *const TlLayout, start: *mut c_char, room: usize) -> usize {
     // SAFETY: the caller promises the contract in the header for this pointer.
-    let text = guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.notated.to_string()));
+    let text = guarded_answer(|| Ok(unsafe { reference("layout", layout) }?.0.to_string()));
     // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
     unsafe { write_text(&text, start, room) }
 }
@@ -336,14 +319,14 @@ pub unsafe extern "C" fn tl_lower(
     // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
-            let (kind, desc) = match lower(&reference("layout", layout)?.notated)? {
+            let (kind, desc) = match lower(&reference("layout", layout)?.0)? {
                 Lowering::Strided(desc) => (TlLowering::Strided, Some(desc)),
                 Lowering::Split(split) => (TlLowering::Split, Some(split.desc)),
                 _ => (TlLowering::IndexMap, None),
             };
             answer("lowering", lowering, kind)?;
             match desc {
-                Some(desc) => give(lowered, "lowered", TlLayout::new(desc.into())?),
+                Some(desc) => give(lowered, "lowered", TlLayout(desc.into())),
                 None => answer("lowered", lowered, std::ptr::null_mut()),
             }
         })

@@ -3,14 +3,45 @@
 use std::ffi::c_char;
 use std::slice;
 
+use tensor_layout::Error;
 use tensor_layout::relayout::{Padding, Relayout, Settings};
+use tensor_layout_text::Layout;
+use tensor_layout_text::layout::{Copies, copies};
 
 use crate::error::{Refusal, TlError, TlStatus, guarded, guarded_answer};
 use crate::input::reference;
 use crate::layout::{TlLayout, give};
 
 /// A planned copy of every element from one layout to another. It never changes, so threads may share it.
-pub struct TlPlan(Relayout);
+pub struct TlPlan(Plan);
+
+enum Plan {
+    One(Box<Relayout>),
+    /// The copies of layouts of several planes or parts.
+    Several(Copies),
+}
+
+impl Plan {
+    fn new(from: &Layout, to: &Layout, padding: Padding) -> Result<Plan, Error> {
+        let ([one], [other]) = (from.planes(), to.planes()) else { return Plan::several(from, to, padding) };
+        let (Some(source), Some(destination)) = (one.any(), other.any()) else {
+            return Plan::several(from, to, padding);
+        };
+        // If both sides have a negative stride for an axis, the axis is copied forwards.
+        let only = |a: &[usize], b: &[usize]| a.iter().copied().filter(|axis| !b.contains(axis)).collect::<Vec<_>>();
+        let reversed = [only(one.reversed(), other.reversed()), only(other.reversed(), one.reversed())].concat();
+        let settings = Settings { reversed, padding, ..Settings::default() };
+        Ok(Plan::One(Box::new(Relayout::with(source, destination, &settings)?)))
+    }
+
+    fn several(from: &Layout, to: &Layout, padding: Padding) -> Result<Plan, Error> {
+        if padding == Padding::Zero {
+            let reason = "a side lies in several planes or parts: set the destination to zero before the copy";
+            return Err(Error::not_expressible("copy that writes padding", reason));
+        }
+        Ok(Plan::Several(copies(from, to, &Settings::default())?))
+    }
+}
 
 /// The treatment of the bytes of the destination that belong to no element.
 #[repr(C)]
@@ -35,20 +66,12 @@ pub unsafe extern "C" fn tl_plan(
     unsafe {
         guarded(error, || {
             let (from, to) = (reference("source", source)?, reference("destination", destination)?);
-            // If both sides have a negative stride for an axis, the axis is copied forwards.
-            let only = |a: &[usize], b: &[usize]| a.iter().copied().filter(|axis| !b.contains(axis)).collect();
-            let mut reversed: Vec<usize> = only(&from.reversed, &to.reversed);
-            reversed.extend::<Vec<usize>>(only(&to.reversed, &from.reversed));
-            let made = Relayout::with(&from.notated, &to.notated, &Settings { reversed, ..Settings::default() })?;
-            let made = match padding {
-                0 => made,
-                1 => made.with_padding(Padding::Zero)?,
-                value => {
-                    let (what, value) = ("`padding`", value.into());
-                    return Err(tensor_layout::Error::out_of_limits(what, value, 0, 1).into());
-                }
+            let padding = match padding {
+                0 => Padding::Keep,
+                1 => Padding::Zero,
+                value => return Err(Error::out_of_limits("`padding`", value.into(), 0, 1).into()),
             };
-            give(plan, "plan", TlPlan(made))
+            give(plan, "plan", TlPlan(Plan::new(&from.0, &to.0, padding)?))
         })
     }
 }
@@ -56,15 +79,25 @@ pub unsafe extern "C" fn tl_plan(
 /// Returns the size of the whole source in bytes, or 0 for a null plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_source_bytes(plan: *const TlPlan) -> u64 {
-    // SAFETY: the caller promises the contract in the header for this pointer.
-    guarded_answer(|| Ok(unsafe { reference("plan", plan) }?.0.source_size_in_bytes()))
+    guarded_answer(|| {
+        // SAFETY: the caller promises the contract in the header for this pointer.
+        Ok(match &unsafe { reference("plan", plan) }?.0 {
+            Plan::One(plan) => plan.source_size_in_bytes(),
+            Plan::Several(copies) => copies.source_size_in_bytes(),
+        })
+    })
 }
 
 /// Returns the size by which the destination is allocated, in bytes, padding included, or 0 for a null plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_destination_bytes(plan: *const TlPlan) -> u64 {
-    // SAFETY: the caller promises the contract in the header for this pointer.
-    guarded_answer(|| Ok(unsafe { reference("plan", plan) }?.0.destination_size_in_bytes()))
+    guarded_answer(|| {
+        // SAFETY: the caller promises the contract in the header for this pointer.
+        Ok(match &unsafe { reference("plan", plan) }?.0 {
+            Plan::One(plan) => plan.destination_size_in_bytes(),
+            Plan::Several(copies) => copies.destination_size_in_bytes(),
+        })
+    })
 }
 
 /// Copies every element. Both pointers are the lowest addresses of their buffers. Buffers that are too short,
@@ -103,7 +136,11 @@ pub unsafe extern "C" fn tl_run(
                 0 => &mut [][..],
                 bytes => slice::from_raw_parts_mut(destination, bytes),
             };
-            Ok(plan.0.run(from, to)?)
+            match &plan.0 {
+                Plan::One(plan) => plan.run(from, to)?,
+                Plan::Several(copies) => copies.run(from, to)?,
+            }
+            Ok(())
         })
     }
 }
@@ -111,8 +148,13 @@ pub unsafe extern "C" fn tl_run(
 /// Writes a description of the plan as lines of text, in the way of `tl_layout_text`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_explain(plan: *const TlPlan, start: *mut c_char, room: usize) -> usize {
-    // SAFETY: the caller promises the contract in the header for this pointer.
-    let text = guarded_answer(|| Ok(unsafe { reference("plan", plan) }?.0.explain()));
+    let text = guarded_answer(|| {
+        // SAFETY: the caller promises the contract in the header for this pointer.
+        Ok(match &unsafe { reference("plan", plan) }?.0 {
+            Plan::One(plan) => plan.explain(),
+            Plan::Several(copies) => copies.list().iter().map(|copy| copy.plan.explain()).collect(),
+        })
+    });
     // SAFETY: the caller promises that `start` is null or has space for `room` bytes.
     unsafe { crate::layout::write_text(&text, start, room) }
 }

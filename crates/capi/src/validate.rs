@@ -52,7 +52,12 @@ pub unsafe extern "C" fn tl_validate(
                     return Err(tensor_layout::Error::out_of_limits(what, value, 0, 1).into());
                 }
             };
-            let checked = validate(&layout.notated, &UploadBuffer::new(length, offset, role), &limits);
+            let buffer = UploadBuffer::new(length, offset, role);
+            let checked = match (layout.0.planes(), layout.0.whole()) {
+                ([plane], Err(_)) => validate(&plane.bound()?.desc, &buffer, &limits),
+                (_, Err(several)) => return Err(several.into()),
+                _ => validate(&layout.0, &buffer, &limits),
+            };
             let (numbers, errors) = match &checked {
                 Ok(numbers) => (numbers, 0),
                 Err(errors) => (&*errors.report, errors.len()),

@@ -169,6 +169,9 @@ static void host_strides(void) {
   TlLayout* layout = NULL;
   assert(tl_layout_byte_strides(TL_TYPE_U8, dims, 2, strides, 2, &layout, &error) == TL_STATUS_OK);
   assert(tl_layout_first_byte(layout) == 2);
+  const uint64_t last[] = {1, 2};
+  uint64_t offset = 0;
+  assert(tl_layout_offset(layout, last, 2, &offset, &error) == TL_STATUS_OK && offset == 3);
   TlLayout* rows = parse("u8[2,3]{1,0}");
   TlPlan* plan = NULL;
   uint8_t turned[6];
@@ -194,6 +197,30 @@ static void host_strides(void) {
   assert(layout == NULL);
 }
 
+/* A cache whose blocks are in two places, and values with scales. */
+static void several_parts(void) {
+  TlLayout *table = parse("kv:BNHC:u8[B=[1,0]/2,H=1,N=2,C=2]"), *dense = parse("u8[2,1,2,2]");
+  TlPlan* plan = NULL;
+  uint64_t offset = 0;
+  const uint64_t second[] = {1, 0, 0, 1};
+  assert(tl_layout_rank(table) == 4 && tl_layout_bytes(table) == 8);
+  assert(tl_layout_offset(table, second, 4, &offset, &error) == TL_STATUS_OK && offset == 1);
+  uint64_t strides[4];
+  refused(tl_layout_strides(table, strides, 4, &error), TL_STATUS_NOT_EXPRESSIBLE, "not_expressible");
+  refused(tl_plan(table, dense, TL_PADDING_ZERO, &plan, &error), TL_STATUS_NOT_EXPRESSIBLE, "not_expressible");
+  assert(tl_plan(table, dense, TL_PADDING_KEEP, &plan, &error) == TL_STATUS_OK);
+  assert(tl_plan_source_bytes(plan) == 8 && tl_plan_destination_bytes(plan) == 8);
+  uint8_t found[8];
+  assert(tl_run(plan, (const uint8_t*)"abcdefgh", 8, found, 8, &error) == TL_STATUS_OK);
+  assert(memcmp(found, "efghabcd", 8) == 0 && tl_plan_explain(plan, NULL, 0) > 0);
+  tl_plan_free(plan);
+  tl_layout_free(table);
+  tl_layout_free(dense);
+  TlLayout* scaled = parse("f4e2m1fn[4,64] with f8e8m0fnu per 32");
+  assert(tl_layout_bytes(scaled) > 128 && tl_layout_rank(scaled) == 2);
+  tl_layout_free(scaled);
+}
+
 int main(void) {
   sizes_and_strides();
   types();
@@ -202,6 +229,7 @@ int main(void) {
   checks();
   plans();
   host_strides();
+  several_parts();
   puts("every promise was kept");
   return 0;
 }

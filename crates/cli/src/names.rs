@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_text::kv::{KvCache, Order, Recognised, orders, recognise};
 use tensor_layout_text::named::{Row, rows};
 
@@ -36,7 +36,7 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
         return Err(Stop::Unusable(sentence));
     }
     let known: Vec<(&str, u64)> = known.iter().map(|(name, size)| (name.as_str(), *size)).collect();
-    let tensor = layout.parse::<Notated>().map_err(refused(layout))?;
+    let tensor = layout.parse::<Layout>().map_err(refused(layout))?;
     let Recognised { caches, apart, .. } = recognise(&tensor, &known).map_err(refused(layout))?;
     let names = |cache: &KvCache| -> Vec<String> {
         let same = orders().iter().filter(|row| row.letters == cache.order()).map(|row| row.name.clone());

@@ -10,7 +10,7 @@ use std::hint::black_box;
 
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{Profile, Program};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 #[path = "../../../benches/measure/mod.rs"]
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
@@ -32,7 +32,7 @@ fn main() {
         if only.is_some_and(|part| !name.contains(part)) {
             continue;
         }
-        let [from, to]: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
+        let [from, to]: [Layout; 2] = [from, to].map(|text| text.parse().unwrap());
         let (relayout, profile) = (Relayout::new(&from, &to).unwrap(), Profile::webgpu());
         let cost = measure::measure(|| Program::new(black_box(&relayout), &profile).unwrap());
         println!("{name:<36}{:>12.0} ns, {:.0} allocations", cost.nanoseconds, cost.allocations);

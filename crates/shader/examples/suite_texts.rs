@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout_shader::{BoundBuffer, Pass, Profile, Program, Sizes};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 const SUITES: [&str; 2] =
     [include_str!("../../../benches/relayout_suite.tsv"), include_str!("../../../benches/device/nvidia.tsv")];
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [size, name, from, to, ref axes @ ..] = fields[..] else { return Err(line.into()) };
-        let [from, to]: [Notated; 2] = [from.parse()?, to.parse()?];
+        let [from, to]: [Layout; 2] = [from.parse()?, to.parse()?];
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse()).collect::<Result<_, _>>()?;
         let relayout = Relayout::with(&from, &to, &Settings { reversed: axes, ..Settings::default() })?;
         let program = Program::new(&relayout, &profile)?;

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | the root | one reader and one writer for every notation ([`Notated`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
+//! | the root | one reader and one writer for every notation ([`Layout`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
 //! | [`layout`] | a layout as one value, whatever its text is ([`Layout`]) |
 //! | [`named`] | device layouts by their names |
 //! | [`rule`] | layouts without a type and sizes, as `--to` takes them ([`rule::Rule`]) |
@@ -37,8 +37,8 @@ mod spell;
 
 pub use layout::Layout;
 pub use notation::{
-    Line, Notated, Notation, ViewStep, axis_orders, lacks_type, lines, numpy_dtype, offset_steps, onednn_size_in_bytes,
-    read_signed, text, text_in, with_tag,
+    Line, Notation, ViewStep, axis_orders, lacks_type, lines, numpy_dtype, offset_steps, onednn_size_in_bytes, text,
+    text_in, with_tag,
 };
 pub use numbers::read_list;
 pub use spell::{Raised, raise, spell, spell_view};

@@ -5,10 +5,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use tensor_layout::strided::BlockTensorDesc;
-use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
+use tensor_layout::tiled::{self, Tile, TpuGeneration};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
 
-use crate::Notated;
+use crate::Layout;
 use crate::named::{NamedLayout, full_name};
 use crate::numbers::list;
 
@@ -77,7 +77,7 @@ impl FromStr for Rule {
             _ => {}
         }
         let shape: ArrayShape = format!("u8[1]{{0:{text}}}").parse().map_err(|error| sentence(&error, text))?;
-        let plain = Layout::new(&[0]).map_err(|error| error.to_string())?.with_tiles(shape.layout().tiles());
+        let plain = tiled::Layout::new(&[0]).map_err(|error| error.to_string())?.with_tiles(shape.layout().tiles());
         if plain != *shape.layout() {
             return Err("expected tiles only, such as T(8,128)(2,1)".into());
         }
@@ -100,7 +100,7 @@ impl FromStr for Rule {
 /// assert_eq!(layout.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+pub fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<Layout, Error> {
     let refuse = |expected| Error::parse(rule.to_owned(), 1, expected, format!("`{rule}`"));
     let read = rule.parse::<Rule>().map_err(|sentence| match sentence.strip_prefix("expected ") {
         Some(expected) => refuse(expected.to_owned()),
@@ -115,12 +115,12 @@ pub fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<
 /// # Errors
 ///
 /// The error of the text as a layout, if it is neither, and the reason why a rule does not fit.
-pub fn layout_or_rule(text: &str, other: &str) -> Result<crate::Layout, Error> {
+pub fn layout_or_rule(text: &str, other: &str) -> Result<Layout, Error> {
     let error = match text.parse() {
         Ok(layout) => return Ok(layout),
         Err(error) => error,
     };
-    let (Ok(rule), Ok(other)) = (text.parse::<Rule>(), other.parse::<crate::Layout>()) else { return Err(error) };
+    let (Ok(rule), Ok(other)) = (text.parse::<Rule>(), other.parse::<Layout>()) else { return Err(error) };
     let (values, sizes) = (other.values(), other.sizes());
     let data_type = values.parts().first().map(|part| part.map.data_type());
     match (values.blocks(), rule, data_type) {
@@ -131,7 +131,7 @@ pub fn layout_or_rule(text: &str, other: &str) -> Result<crate::Layout, Error> {
             Err(Error::not_expressible("tensor of blocks", reason))
         }
         (None, Rule::Named(name), Some(data_type)) => NamedLayout::new(&name, data_type, sizes)?.try_into(),
-        (None, rule, Some(data_type)) => rule.layout(data_type, sizes).map(crate::Layout::from),
+        (None, rule, Some(data_type)) => rule.layout(data_type, sizes),
         (None, _, None) => Err(error),
     }
 }
@@ -149,7 +149,7 @@ fn is_order(text: &str) -> bool {
     let letters: BTreeSet<char> =
         text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
     let ones = vec!["1"; letters.len()].join(",");
-    text.chars().all(|c| c.is_ascii_alphanumeric()) && format!("u8[{ones}]:{text}").parse::<Notated>().is_ok()
+    text.chars().all(|c| c.is_ascii_alphanumeric()) && format!("u8[{ones}]:{text}").parse::<Layout>().is_ok()
 }
 
 /// Writes the error as a sentence, with its column in the text that was typed. The parser saw this text after
@@ -184,7 +184,7 @@ impl Rule {
     /// # Errors
     ///
     /// The reason why the rule does not fit this type or these sizes.
-    pub fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+    pub fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Layout, Error> {
         let in_order = |order: &str| format!("{data_type}{}:{order}", list(sizes)).parse();
         let shape = match self {
             Rule::Nhwc if sizes.len() == 4 => return in_order("NHWC"),
@@ -194,7 +194,7 @@ impl Rule {
             Rule::Tpu(generation) => ArrayShape::row_major(data_type, sizes)?.with_tpu_layout(*generation)?,
             Rule::TpuRowMajor(generation) => ArrayShape::row_major(data_type, sizes)?.with_tpu_tiles(*generation)?,
             Rule::Tiles(tiles) => {
-                let mut layout = Layout::row_major(sizes.len()).with_tiles(tiles);
+                let mut layout = tiled::Layout::row_major(sizes.len()).with_tiles(tiles);
                 if data_type.bits() < 8 {
                     layout.element_bits = Some(data_type.bits());
                 }

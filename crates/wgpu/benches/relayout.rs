@@ -14,7 +14,7 @@
 
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, DataType};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_wgpu::{BufferOptions, PipelineCache, Readback, TensorBuffer, required_limits};
 
 #[path = "../../../benches/suite/figures.rs"]
@@ -88,7 +88,7 @@ fn main() {
     }
 }
 
-fn run_case(gpu: &Gpu, cache: &PipelineCache, options: &Options, names: (&str, &str), pair: (&Notated, &Notated)) {
+fn run_case(gpu: &Gpu, cache: &PipelineCache, options: &Options, names: (&str, &str), pair: (&Layout, &Layout)) {
     let Gpu { device, queue, .. } = gpu;
     let relayout = Relayout::new(pair.0, pair.1).unwrap();
     let plan = match cache.relayout(&relayout) {

@@ -6,7 +6,7 @@
 use safetensors::SafeTensors;
 use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_wgpu::{BufferOptions, TensorBuffer, required_limits};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/digits.safetensors");
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let packed = BufferTensorDesc::packed(data_type, &sizes)?;
         // Filters with their outputs innermost, matrices in tiles, all else as it is in the file.
         let order = [(4, ":HWIO"), (2, "{1,0:T(8,128)}")].into_iter().find(|order| order.0 == sizes.len());
-        let layout: Notated =
+        let layout: Layout =
             format!("{data_type}{sizes:?}{}", order.map_or("", |order| order.1)).replace(' ', "").parse()?;
         // Checked against the limits of the device, created, and written straight into its mapped memory.
         let options = BufferOptions { label: Some(name), ..BufferOptions::default() };

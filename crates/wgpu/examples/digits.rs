@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use safetensors::SafeTensors;
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{Access, IndexFunctions};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_wgpu::{BufferOptions, DeviceRelayout, PipelineCache, Readback, TensorBuffer, required_limits};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/digits.safetensors");
@@ -125,13 +125,13 @@ impl Device {
 
     /// A buffer of this layout, zero throughout.
     fn tensor(&self, layout: &str) -> Outcome<TensorBuffer> {
-        Ok(TensorBuffer::new(&self.device, &layout.parse::<Notated>()?, &BufferOptions::default())?)
+        Ok(TensorBuffer::new(&self.device, &layout.parse::<Layout>()?, &BufferOptions::default())?)
     }
 
     /// A tensor of the file on the device: `packed` says how it is in the file, `layout` how it is stored
     /// there.
     fn upload(&self, bytes: &[u8], packed: &str, layout: &str) -> Outcome<TensorBuffer> {
-        let (packed, layout): (Notated, Notated) = (packed.parse()?, layout.parse()?);
+        let (packed, layout): (Layout, Layout) = (packed.parse()?, layout.parse()?);
         Ok(TensorBuffer::with_bytes(&self.device, (&packed, bytes), &layout, &BufferOptions::default())?)
     }
 

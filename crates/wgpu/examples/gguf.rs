@@ -15,7 +15,7 @@ use half::f16;
 use tensor_layout::upload::split_binding;
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 use tensor_layout_shader::{Access, IndexFunctions};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_wgpu::{BufferOptions, Readback, TensorBuffer, limits, required_limits};
 
 const SHADER: &str = include_str!("gguf/dequantize.wgsl");
@@ -66,7 +66,7 @@ fn main() -> Outcome<()> {
     let limits = limits(&device).with("max_binding", "16KiB")?;
     let mut offset = start;
     for kind in &TYPES {
-        let weights: Notated = format!("{}[{ROWS},{COLUMNS}]", kind.name).parse()?;
+        let weights: Layout = format!("{}[{ROWS},{COLUMNS}]", kind.name).parse()?;
         let bytes = usize::try_from(weights.to_index_map()?.physical_size_in_bytes())?;
         let held = &file[offset..][..bytes];
         // Each tensor of a GGUF file begins where the padded one before it ends.
@@ -94,7 +94,7 @@ fn main() -> Outcome<()> {
             functions.wgsl(),
             SHADER.replace("dequantize(", &format!("{dequantize}("))
         );
-        let output: Notated = format!("f32[{COLUMNS}]").parse()?;
+        let output: Layout = format!("f32[{COLUMNS}]").parse()?;
         let output = TensorBuffer::new(&device, &output, &BufferOptions::default())?;
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let piece = wgpu::BufferBinding {

@@ -1,13 +1,13 @@
 //! Layouts of at most 200 bytes of text, or of rank 64, that require the most work.
 
-use tensor_layout::tiled::Layout;
+use tensor_layout::tiled;
 use tensor_layout::{ArrayShape, BufferTensorDesc, IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 /// One layout, as a text, as a map, and as a descriptor or a shape if it is one.
 pub(crate) struct Subject {
     pub(crate) text: String,
-    pub(crate) notated: Notated,
+    pub(crate) notated: Layout,
     pub(crate) map: IndexMap,
     pub(crate) desc: Option<BufferTensorDesc>,
     pub(crate) shape: Option<ArrayShape>,
@@ -98,7 +98,7 @@ fn texts() -> Vec<String> {
 
 pub(crate) fn subjects() -> Vec<Subject> {
     let subject = |text: String| {
-        let notated: Notated = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        let notated: Layout = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         let map = notated.to_index_map().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert!(text.len() <= 200 || map.sizes().len() >= 20, "{} bytes: {text}", text.len());
         Subject { desc: text.parse().ok(), shape: text.parse().ok(), notated, map, text }
@@ -112,10 +112,10 @@ pub(crate) fn others(map: &IndexMap) -> Vec<IndexMap> {
     let order: Vec<usize> = (0..map.sizes().len()).collect();
     let layouts = [
         rows.layout().clone(),
-        Layout::new(&order).unwrap(),
+        tiled::Layout::new(&order).unwrap(),
         rows.layout().clone().with_tiles(&["(48,7)".parse().unwrap()]),
     ];
-    let in_layout = |mut layout: Layout| {
+    let in_layout = |mut layout: tiled::Layout| {
         layout.element_bits = Some(map.element_bits());
         ArrayShape::new(map.data_type(), map.sizes(), layout).ok()?.to_index_map().ok()
     };

@@ -19,7 +19,7 @@ use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{self, DeviceLimits, Role, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
 use tensor_layout_text::draw::Picture;
-use tensor_layout_text::{Notated, Notation, ViewStep, text_in};
+use tensor_layout_text::{Layout, Notation, ViewStep, text_in};
 use tensor_layout_text::{raise, spell, spell_view};
 
 fn last_index(map: &IndexMap) -> Vec<u64> {
@@ -29,7 +29,7 @@ fn last_index(map: &IndexMap) -> Vec<u64> {
 #[test]
 fn reading_and_printing() {
     for Subject { text, .. } in &subjects() {
-        limited("reading a layout", text, || text.parse::<Notated>().is_ok());
+        limited("reading a layout", text, || text.parse::<Layout>().is_ok());
         limited("reading a shape", text, || (text.parse::<ArrayShape>().is_ok(), text.parse::<Shape>().is_ok()));
         limited("reading a descriptor", text, || text.parse::<BufferTensorDesc>().is_ok());
     }
@@ -40,14 +40,14 @@ fn reading_and_printing() {
     for text in brackets.iter().chain(&numbers) {
         limited("reading", text, || {
             let read =
-                (text.parse::<Notated>().is_ok(), text.parse::<Shape>().is_ok(), text.parse::<ArrayShape>().is_ok());
+                (text.parse::<Layout>().is_ok(), text.parse::<Shape>().is_ok(), text.parse::<ArrayShape>().is_ok());
             let lists =
                 (text.parse::<Slices>().is_ok(), text.parse::<AxisOrder>().is_ok(), text.parse::<DataType>().is_ok());
             (read, lists, text.parse::<BufferTensorDesc>().is_ok(), ViewStep::read("reshape", text).is_ok())
         });
     }
     each("Display", |subject| {
-        (tensor_layout_text::text(subject.notated.layout()), subject.shape.as_ref().map(ToString::to_string))
+        (tensor_layout_text::text(subject.notated.any().unwrap()), subject.shape.as_ref().map(ToString::to_string))
     });
 }
 
@@ -103,7 +103,7 @@ fn views() {
         let steps =
             [("reshape", "1000000000,1000000000"), ("slice", "0:1000000000:1000"), ("broadcast", "1000000000,7")];
         steps.map(|(name, text)| {
-            ViewStep::read(name, text).and_then(|step| step.apply(subject.notated.layout())).is_ok()
+            ViewStep::read(name, text).and_then(|step| step.apply(subject.notated.any().unwrap())).is_ok()
         })
     });
 }
@@ -137,7 +137,7 @@ fn spelling() {
         Notation::LISTED.iter().map(|&notation| text_in(&subject.map, notation).is_ok()).collect::<Vec<_>>()
     });
     each("offset_steps", |subject| {
-        tensor_layout_text::offset_steps(subject.notated.layout(), &last_index(&subject.map))
+        tensor_layout_text::offset_steps(subject.notated.any().unwrap(), &last_index(&subject.map))
     });
     each("spell_view", |subject| {
         let (Some(shape), rank) = (&subject.shape, subject.map.sizes().len()) else { return };

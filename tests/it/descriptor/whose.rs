@@ -40,7 +40,7 @@ fn a_base_offset_of_any_value_makes_a_part() {
         matches!(line.notation, Numpy | Strides)
     }) {
         let text = line.text.unwrap();
-        let read: tensor_layout_text::Notated = text.parse().unwrap();
+        let read: tensor_layout_text::Layout = text.parse().unwrap();
         assert!(read.as_descriptor().is_some_and(BufferTensorDesc::is_part), "{text}");
     }
 }

@@ -133,10 +133,10 @@ fn directml_pointers_are_checked() {
 mod json {
     use tensor_layout::AnyLayout;
     use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
-    use tensor_layout_text::{Notated, Notation, text_in};
+    use tensor_layout_text::{Layout, Notation, text_in};
 
     fn read(text: &str) -> Result<BufferTensorDesc, Error> {
-        match text.parse::<Notated>()?.layout() {
+        match text.parse::<Layout>()?.any()? {
             AnyLayout::Strided(desc) => Ok(desc.clone()),
             other => panic!("{other:?}"),
         }

@@ -58,7 +58,7 @@ fn the_stride_function_of_vllm_answered_the_same() {
         let (order, width) = (answer["order"].as_str().unwrap(), size("width"));
         let text = format!("kv:vllm.{order}:u{}[{}]", width * 8, written.join(","));
         let Some(strides) = answer["strides_bytes"].as_array() else {
-            let refusal = text.parse::<tensor_layout_text::Notated>().unwrap_err().to_string();
+            let refusal = text.parse::<tensor_layout_text::Layout>().unwrap_err().to_string();
             assert!(refusal.contains("vLLM refuses padded pages"), "{refusal}");
             continue;
         };
@@ -118,7 +118,7 @@ fn kvbm_answered_the_same() {
 
 #[test]
 fn what_an_engine_refuses_is_refused_with_its_name() {
-    let refusal = |text: &str| text.parse::<tensor_layout_text::Notated>().unwrap_err().to_string();
+    let refusal = |text: &str| text.parse::<tensor_layout_text::Layout>().unwrap_err().to_string();
     for (text, sentence) in [
         (
             "kv:LHBNC:bf16[L=2,B=7,H=3,N=4,C=10,page=256]",
@@ -141,7 +141,6 @@ fn what_an_engine_refuses_is_refused_with_its_name() {
         ("kv:LBNHC:bf16[L=2,B=7,H=3,N=4]", "the size C= is missing"),
         ("kv:LBNHC:bf16[L=2,B=7@100,H=3,N=4,C=10]", "B is 50 elements apart, and 120 elements are stored in each"),
         ("kv:LBNHC:bf16[L=2,B=7@241,H=3,N=4,C=10]", "241 bytes of a distance are no whole elements of bf16"),
-        ("kv:LBNHC:bf16[L=2,B=[1,3]/7,H=3,N=4,C=10]", "its blocks lie in 2 places"),
         ("kv:LBNHC:bf16[L=2,B=[1,3]/7,T=9,H=3,N=4,C=10]", "the blocks of the table have 8 tokens, and T is 9"),
         ("kv:LBNHC:bf16[L=2,B=[1,9]/7,H=3,N=4,C=10]", "9"),
         ("kv:LBNH:bf16[L=2]", "`LBNH` needs C, the content, or D"),
@@ -154,6 +153,8 @@ fn what_an_engine_refuses_is_refused_with_its_name() {
         let refusal = refusal(text);
         assert!(refusal.contains(sentence), "{text}: {refusal}");
     }
+    let table: tensor_layout_text::Layout = "kv:LBNHC:bf16[L=2,B=[1,3]/7,H=3,N=4,C=10]".parse().unwrap();
+    assert!(table.whole().unwrap_err().to_string().contains("it lies in 2 parts"));
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn texts_are_canonical_and_say_their_axes() {
         ("kv:vllm_cpu.amx_key_f32:f32[B=2,H=3,N=32,D=64]", "f32[2,3,32,64]:abCd16c"),
         ("kv:vllm_cuda.key_x8:bf16[B=2,H=3,N=32,D=64]", "bf16[2,3,32,64]:abDc8d"),
     ] {
-        let tag: tensor_layout_text::Notated = tag.parse().unwrap();
+        let tag: tensor_layout_text::Layout = tag.parse().unwrap();
         assert_eq!(map(kv), tensor_layout::ToIndexMap::to_index_map(&tag).unwrap(), "{kv}");
     }
 }

@@ -4,10 +4,10 @@ use crate::literal::{any_shape, cases};
 use proptest::prelude::*;
 use tensor_layout::map::Fingerprint;
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 fn map(text: &str) -> IndexMap {
-    text.parse::<Notated>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
+    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
 }
 
 #[test]

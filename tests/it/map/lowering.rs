@@ -3,7 +3,7 @@
 
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::{ArrayShape, LayoutClass, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 fn lowered(text: &str) -> Lowering {
     lower(&text.parse::<ArrayShape>().unwrap()).unwrap()
@@ -36,7 +36,7 @@ fn strides_that_do_not_matter_are_those_of_a_packed_neighbour() {
         assert_eq!(lowered(text).reason(), None);
     }
     // A map has no order of its own. Its strides are chosen in row-major order.
-    let Lowering::Strided(desc) = lower(&"f32(4,1,8):(8,77,1)".parse::<Notated>().unwrap()).unwrap() else { panic!() };
+    let Lowering::Strided(desc) = lower(&"f32(4,1,8):(8,77,1)".parse::<Layout>().unwrap()).unwrap() else { panic!() };
     assert_eq!(desc.strides(), [8, 8, 1]);
     // The total is the total of the tiles, in multiples of 4 bytes.
     let Lowering::Strided(desc) = lowered("u8[3,7]{1,0:T(1,9)}") else { panic!() };

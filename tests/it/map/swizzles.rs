@@ -11,7 +11,7 @@ use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::Swizzle;
 use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 /// Bits of the byte, each flipped by the bit `by` above it.
 fn modes(bits: std::ops::Range<u32>, by: u32) -> Vec<(u32, u64)> {
@@ -19,7 +19,7 @@ fn modes(bits: std::ops::Range<u32>, by: u32) -> Vec<(u32, u64)> {
 }
 
 fn map(text: &str) -> IndexMap {
-    text.parse::<Notated>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
+    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tensor_layout::upload::{DeviceLimits, validate_description};
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 use tensor_layout_text::named::NamedLayout;
-use tensor_layout_text::{Notated, onednn_size_in_bytes};
+use tensor_layout_text::{Layout, onednn_size_in_bytes};
 
 fn number(value: &Value) -> u64 {
     value.as_u64().unwrap()
@@ -21,7 +21,7 @@ fn read(text: &str) -> (u64, Offsets) {
     if let Ok(named) = text.parse::<NamedLayout>() {
         return (named.size_in_bytes(), Box::new(move |index| named.offset(index).unwrap()));
     }
-    let map = text.parse::<Notated>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap();
+    let map = text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap();
     (map.physical_size_in_bytes(), Box::new(move |index| map.offset(index).unwrap()))
 }
 

@@ -3,11 +3,11 @@
 
 use tensor_layout::AnyLayout;
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
-use tensor_layout_text::{Notated, Notation, ViewStep, lines};
+use tensor_layout_text::{Layout, Notation, ViewStep, lines};
 
 /// The line of a notation for the layout alone, without the spelling in which the layout was read.
 fn line(text: &str, notation: Notation) -> Result<String, String> {
-    let layout = text.parse::<Notated>().unwrap_or_else(|error| panic!("{error}")).layout().clone();
+    let layout = text.parse::<Layout>().unwrap_or_else(|error| panic!("{error}")).any().unwrap().clone();
     let line = lines(layout).into_iter().find(|line| line.notation == notation).unwrap();
     line.text.clone().map_err(|_| line.reason().unwrap())
 }
@@ -28,11 +28,11 @@ fn ranks_that_a_notation_holds() {
         let none = beyond.replace(&(most + 1).to_string(), "0");
         assert_eq!(line(&packed(0), notation).unwrap_err(), none);
     }
-    let directml = |rank: usize| format!(r#"{{"DataType":"UINT8","Sizes":{:?}}}"#, vec![1; rank]).parse::<Notated>();
+    let directml = |rank: usize| format!(r#"{{"DataType":"UINT8","Sizes":{:?}}}"#, vec![1; rank]).parse::<Layout>();
     assert!(directml(8).is_ok());
     assert!(directml(9).unwrap_err().to_string().contains("a tensor of 1 to 8 dimensions"));
     let letters = "abcdefghijklm";
-    let tag = |rank: usize| format!("u8[{}]:{}", vec!["1"; rank].join(","), &letters[..rank]).parse::<Notated>();
+    let tag = |rank: usize| format!("u8[{}]:{}", vec!["1"; rank].join(","), &letters[..rank]).parse::<Layout>();
     assert!(tag(12).is_ok());
     assert!(tag(13).is_err());
 }
@@ -51,9 +51,9 @@ fn numbers_that_directml_holds() {
         "axis 0 has stride 4294967296, and DirectML's numbers have 32 bits"
     );
     let owned = r#"{"DataType":"UINT8","Flags":"OWNED_BY_DML","Sizes":[4],"Strides":[1],"TotalTensorSizeInBytes":4}"#;
-    assert_eq!(owned.parse::<Notated>().unwrap().to_string(), owned);
+    assert_eq!(owned.parse::<Layout>().unwrap().to_string(), owned);
     let flagged = r#"{"DataType":"UINT8","Flags":"DML_TENSOR_FLAG_OWNED_BY_DML","Sizes":[4]}"#;
-    assert_eq!(flagged.parse::<Notated>().unwrap().to_string(), owned);
+    assert_eq!(flagged.parse::<Layout>().unwrap().to_string(), owned);
 }
 
 /// The letters of an axis order go from the slowest axis to the fastest. An axis of size 1 is after the axis
@@ -84,7 +84,7 @@ fn axis_orders_of_strides() {
 
 #[test]
 fn a_word_without_digits_is_an_axis_order_or_a_tag() {
-    let refused = |text: &str| text.parse::<Notated>().unwrap_err().to_string();
+    let refused = |text: &str| text.parse::<Layout>().unwrap_err().to_string();
     assert!(refused("u8[2,3]:xyw").contains("or a oneDNN tag such as nChw16c"), "{}", refused("u8[2,3]:xyw"));
     // A text with blocks can only be a tag, and the error describes what is wrong with the tag.
     assert!(refused("u8[2,3]:nChw16c").contains("a oneDNN tag of 2 letters"), "{}", refused("u8[2,3]:nChw16c"));
@@ -96,7 +96,7 @@ fn a_word_without_digits_is_an_axis_order_or_a_tag() {
 #[test]
 fn the_steps_of_an_offset_are_worked_out() {
     let steps = |text: &str, index: &[u64]| {
-        tensor_layout_text::offset_steps(text.parse::<Notated>().unwrap().layout(), index).unwrap()
+        tensor_layout_text::offset_steps(text.parse::<Layout>().unwrap().any().unwrap(), index).unwrap()
     };
     assert_eq!(
         steps("u8[4,6]:[7,1]+3", &[2, 5]),
@@ -126,10 +126,10 @@ fn the_steps_of_an_offset_are_worked_out() {
 /// A tiled array stays tiled under views that its tiles can express, as the text shows.
 #[test]
 fn views_of_tiled_arrays_stay_tiled() {
-    let tiled: Notated = "f32[16,256]{1,0:T(8,128)S(1)}".parse().unwrap();
+    let tiled: Layout = "f32[16,256]{1,0:T(8,128)S(1)}".parse().unwrap();
     let view = |step: &str, list: &str| {
         let step = ViewStep::read(step, list).unwrap();
-        step.apply(tiled.layout()).unwrap()
+        step.apply(tiled.any().unwrap()).unwrap()
     };
     for (step, list, expected) in [
         ("permute", "1,0", "f32[256,16]{0,1:T(8,128)S(1)}"),

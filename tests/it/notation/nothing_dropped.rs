@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass, ToIndexMap};
-use tensor_layout_text::{Notated, Notation, text_in};
+use tensor_layout_text::{Layout, Notation, text_in};
 
 use crate::literal::{any_shape, cases};
 
@@ -42,16 +42,16 @@ fn words_that_no_reader_knows_are_refused() {
         ("tensor<ptr<f32, junk> o (4,6):(6,1)>", "a memory space"),
         ("tensor<ptr<f32, smem> o S<2,3,3> o 0 o (4,64):(64,1)>", "the unit of the bits: `f32 S<2,3,3>b"),
     ] {
-        let error = text.parse::<Notated>().unwrap_err().to_string();
+        let error = text.parse::<Layout>().unwrap_err().to_string();
         assert!(error.contains(sentence), "{text}: {error}");
     }
-    let error = "f16 [ 11008, 4096, 1, 1 ]".parse::<Notated>().unwrap_err();
+    let error = "f16 [ 11008, 4096, 1, 1 ]".parse::<Layout>().unwrap_err();
     assert_eq!(error.column(), Some(5));
     assert_eq!(
         error.expected(),
         "f16[1,1,4096,11008] if the innermost size is first, as llama.cpp prints sizes, or f16[11008,4096,1,1] if it is last"
     );
-    assert!("q4_0 [ 4096, 32000, 1, 1 ]".parse::<Notated>().is_err());
+    assert!("q4_0 [ 4096, 32000, 1, 1 ]".parse::<Layout>().is_err());
 }
 
 #[test]
@@ -99,12 +99,12 @@ fn words_that_change_no_place_are_skipped() {
         ("memref<5x272x200xf32, #tpu.tiled<(8,128),[68,2,1]>>", "f32[5,272,200]{2,1,0:T(8,128)}"),
         ("memref<2048xi32, #tpu.tiled<(1024),[1]>>", "s32[2048]{0:T(1024)}"),
     ] {
-        let read: Notated = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-        let same: Notated = same.parse().unwrap();
+        let read: Layout = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        let same: Layout = same.parse().unwrap();
         assert_eq!(same_layout(&read, &same), Ok(true), "{text}");
-        assert_eq!(read.to_string().parse::<Notated>().unwrap().to_index_map(), read.to_index_map(), "{text}");
+        assert_eq!(read.to_string().parse::<Layout>().unwrap().to_index_map(), read.to_index_map(), "{text}");
     }
-    let tiled: Notated = "memref<272x256xi32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<hbm>>".parse().unwrap();
+    let tiled: Layout = "memref<272x256xi32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<hbm>>".parse().unwrap();
     assert_eq!(tiled.to_index_map().unwrap().offset(&[1, 0]), Ok(128));
     assert_eq!(tiled.to_string(), "memref<272x256xs32, #tpu.tiled<(8,128),[2,1]>>".replace("xs32", "xi32"));
 }
@@ -119,7 +119,7 @@ fn words(text: &str) -> Vec<&str> {
 /// Checks that a changed text is refused, or that what was read, written again in the same notation, holds
 /// every number of it and every word that the notation does not have.
 fn holds_all(changed: &str, original: &str) -> Result<(), TestCaseError> {
-    let Ok(read) = changed.parse::<Notated>() else { return Ok(()) };
+    let Ok(read) = changed.parse::<Layout>() else { return Ok(()) };
     let is_affine = read.to_index_map().is_ok_and(|map| map.class() == LayoutClass::Affine);
     if is_affine && changed.contains("#tpu.tiled<") {
         // One tile of whole rows is written as their pitch.

@@ -1,7 +1,7 @@
 //! docs/NOTATIONS.md: every line is a line that the library writes, and no line is left out.
 
 use tensor_layout::map::same_layout;
-use tensor_layout_text::{Notated, Notation};
+use tensor_layout_text::{Layout, Notation};
 
 const NOTATIONS: [(&str, Notation); 14] = [
     ("XLA", Notation::Xla),
@@ -31,12 +31,12 @@ fn the_page_has_every_notation_of_its_tensors() {
         let written = |title: &str| lines.iter().find(|line| line.0 == title).map(|line| line.1.trim().to_owned());
         // Tiles can be longer than the reach of strides, and a tag has several spellings, so these texts come
         // first.
-        let layout: Notated = written("strides").or(written("oneDNN")).unwrap().parse().unwrap();
+        let layout: Layout = written("strides").or(written("oneDNN")).unwrap().parse().unwrap();
         for (title, notation) in NOTATIONS {
             let text = layout.text_in(notation).ok();
             assert_eq!(written(title), text, "{title} of {layout}");
             // A plain order is an axis order to every reader.
-            let read = text.map(|text| text.parse::<Notated>().unwrap());
+            let read = text.map(|text| text.parse::<Layout>().unwrap());
             assert!(read.is_none_or(|read| same_layout(&read, &layout) == Ok(true)), "{title} of {layout}");
         }
         assert_eq!(lines.len(), NOTATIONS.iter().filter(|(title, _)| written(title).is_some()).count());

@@ -6,7 +6,7 @@ use tensor_layout::AnyLayout;
 use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
-use tensor_layout_text::{Line, Notated, Notation};
+use tensor_layout_text::{Layout, Line, Notation};
 
 /// Types of every width, some that NumPy or DirectML do not have.
 fn any_type() -> impl Strategy<Value = DataType> {
@@ -85,7 +85,7 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
         prop_assert_eq!(line.to_string().lines().count(), 1, "{}", line);
         match &line.text {
             Ok(text) => {
-                let read: Notated = text.parse().map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+                let read: Layout = text.parse().map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
                 let back = read.to_index_map().unwrap();
                 prop_assert_eq!(back.data_type(), map.data_type(), "{}", text);
                 prop_assert_eq!(back.sizes(), map.sizes(), "{}", text);
@@ -137,7 +137,7 @@ proptest! {
         prop_assert_eq!(json.text.is_ok(), directml, "{}", json);
         // DirectML's form also has the size of the buffer.
         if let Ok(text) = &json.text {
-            let AnyLayout::Strided(back) = text.parse::<Notated>().unwrap().layout().clone() else { panic!() };
+            let AnyLayout::Strided(back) = text.parse::<Layout>().unwrap().any().unwrap().clone() else { panic!() };
             let round = |bytes: u64| bytes.next_multiple_of(4);
             let exact = desc.to_index_map().unwrap().physical_size_in_bytes();
             prop_assert_eq!(back.total_tensor_size_in_bytes(), round(exact));
@@ -166,8 +166,8 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
             let text = String::from_utf8(bytes).unwrap();
-            match text.parse::<Notated>() {
-                Ok(read) => prop_assert!(read.to_string().parse::<Notated>().is_ok(), "{}", text),
+            match text.parse::<Layout>() {
+                Ok(read) => prop_assert!(read.to_string().parse::<Layout>().is_ok(), "{}", text),
                 Err(error) => if let Some(column) = error.column() {
                     prop_assert!((1..=text.len() + 1).contains(&column), "{}", text);
                 },
@@ -177,7 +177,7 @@ proptest! {
 }
 
 fn lines(text: &str) -> Vec<String> {
-    text.parse::<Notated>().unwrap().lines().iter().map(ToString::to_string).collect()
+    text.parse::<Layout>().unwrap().lines().iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_divided_array_says_why() {
 #[test]
 fn other_spellings_are_read() {
     let same = |text: &str, canonical: &str| {
-        let read: Notated = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        let read: Layout = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(read.to_string(), canonical, "{text}");
     };
     let canonical = "ndarray(shape=(2,3), dtype=float32, strides=(12,4))";
@@ -268,7 +268,7 @@ fn other_spellings_are_read() {
 /// No element has an offset in such a tensor, so no stride of it is too large.
 #[test]
 fn sizes_beside_a_zero_may_have_any_product() {
-    let read: Notated = "f32[0,4294967296,4294967296]".parse().unwrap();
+    let read: Layout = "f32[0,4294967296,4294967296]".parse().unwrap();
     assert_eq!(read.to_index_map().unwrap().physical_elements(), 0);
 }
 
@@ -276,7 +276,6 @@ fn sizes_beside_a_zero_may_have_any_product() {
 fn what_cannot_be_read_says_where() {
     for (text, column, words) in [
         ("ndarray(shape=(2,3), dtype=float32, strides=(13,4))", 46, "multiples of 4 bytes"),
-        ("ndarray(shape=(2,3), dtype=float32, strides=(-12,4))", 46, "negative"),
         ("ndarray(shape=(2,3), dtype=float32, strides=(12,))", 45, "2 strides"),
         ("ndarray(shape=(2,3), dtype=float33)", 28, "a dtype such as"),
         ("ndarray(shape=(2,3), shape=(2,3))", 22, "not given before"),
@@ -294,10 +293,10 @@ fn what_cannot_be_read_says_where() {
         (r#"{"DataType":"FLOAT32","Size":[2]}"#, 23, "Strides"),
         (r#"{"DataType":"FLOAT32","Sizes":[2]"#, 34, "`}`"),
     ] {
-        let error = text.parse::<Notated>().unwrap_err();
+        let error = text.parse::<Layout>().unwrap_err();
         assert_eq!((error.code(), error.column()), ("parse", Some(column)), "{text}: {error}");
         assert!(error.to_string().contains(words), "{text}: {error}");
     }
     let total = r#"{"DataType":"FLOAT32","Sizes":[2],"TotalTensorSizeInBytes":4}"#;
-    assert_eq!(total.parse::<Notated>().unwrap_err().code(), "total_size_too_small");
+    assert_eq!(total.parse::<Layout>().unwrap_err().code(), "total_size_too_small");
 }

@@ -7,7 +7,7 @@ use tensor_layout::AnyLayout;
 use tensor_layout::map::same_layout;
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_text::spell;
-use tensor_layout_text::{Notated, Notation, text_in};
+use tensor_layout_text::{Layout, Notation, text_in};
 
 /// The abstract tag of an order and blocks.
 fn tag_of(outer: &[usize], blocks: &[(u64, usize)]) -> String {
@@ -21,7 +21,7 @@ fn tag_of(outer: &[usize], blocks: &[(u64, usize)]) -> String {
 
 /// Reads a text in CuTe's notation, for elements of a type.
 fn cute(data_type: DataType, text: &str) -> Result<IndexMap, tensor_layout::Error> {
-    format!("{data_type}{text}").parse::<Notated>()?.to_index_map()
+    format!("{data_type}{text}").parse::<Layout>()?.to_index_map()
 }
 
 /// Writes a layout in CuTe's notation without the type.
@@ -30,7 +30,7 @@ fn cute_text(layout: impl Into<AnyLayout>) -> Result<String, tensor_layout::Erro
 }
 
 /// Reads a oneDNN tag.
-fn tagged(data_type: DataType, sizes: &[u64], tag: &str) -> Notated {
+fn tagged(data_type: DataType, sizes: &[u64], tag: &str) -> Layout {
     format!("{data_type}{sizes:?}:{tag}").parse().unwrap_or_else(|error| panic!("{sizes:?}:{tag}: {error}"))
 }
 
@@ -133,13 +133,13 @@ fn tags_both_ways() {
         ("AB4a128b2a", &[50, 300]),
     ] {
         let shape = tagged(DataType::BF16, sizes, tag);
-        assert_eq!(onednn_tag(&shape).unwrap(), tag);
+        assert_eq!(onednn_tag(shape.any().unwrap()).unwrap(), tag);
     }
     let tag = |text: &str| onednn_tag(text.parse::<ArrayShape>().unwrap());
     // If the outer rows continue to count after the block of 16, one block of 48 is the same layout.
     let shape = tagged(DataType::BF16, &[133, 130], "BA16a64b4a");
     assert_eq!(shape.text_in(Notation::Xla).unwrap(), "bf16[133,130]{0,1:T(64,64)(64,4)}");
-    assert_eq!(onednn_tag(&shape).unwrap(), "AB48a64b4a");
+    assert_eq!(onednn_tag(shape.any().unwrap()).unwrap(), "AB48a64b4a");
     // A row pitch is a block that one row does not fill.
     assert_eq!(tag("f32[3,100]{1,0:T(8,128)}").unwrap(), "AB8a128b");
     assert_eq!(tag("bf16[50,300]{1,0:T(8,128)(2,1)}").unwrap(), "AB4a128b2a");
@@ -193,7 +193,7 @@ fn cute_text_of_known_layouts() {
 
 #[test]
 fn every_notation_reads_what_it_writes() {
-    use tensor_layout_text::{Notated, Notation};
+    use tensor_layout_text::{Layout, Notation};
     for (text, notation) in [
         ("f32[3,5]{1,0:T(2,2)}", Notation::Xla),
         ("f32[2,3]:[5,1]+10", Notation::Strides),
@@ -201,10 +201,10 @@ fn every_notation_reads_what_it_writes() {
         ("f32[2,35,9,9]:nChw16c", Notation::OneDnn),
         ("f32((8,2),128):((1,1024),8)", Notation::CuTe),
     ] {
-        let read: Notated = text.parse().unwrap();
+        let read: Layout = text.parse().unwrap();
         assert_eq!((read.to_string().as_str(), read.notation()), (text, notation));
     }
-    let same: Notated = "f32[16,128]{1,0:T(8,128)(8,1)}".parse().unwrap();
-    let digits: Notated = "f32((8,2),128):((1,1024),8)".parse().unwrap();
+    let same: Layout = "f32[16,128]{1,0:T(8,128)(8,1)}".parse().unwrap();
+    let digits: Layout = "f32((8,2),128):((1,1024),8)".parse().unwrap();
     assert!(same.to_index_map().unwrap().same_places(&digits.to_index_map().unwrap()).unwrap());
 }

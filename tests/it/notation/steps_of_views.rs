@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tensor_layout::AnyLayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
 use tensor_layout_text::spell;
-use tensor_layout_text::{Notated, Notation, ViewStep, read_list, text_in};
+use tensor_layout_text::{Layout, Notation, ViewStep, read_list, text_in};
 
 #[test]
 fn lists_are_read_with_brackets_and_without() {
@@ -48,7 +48,7 @@ fn a_view_has_the_elements_that_its_text_says() {
         AnyLayout::from("u16[4,6]:[7,1]".parse::<BufferTensorDesc>().unwrap()),
         AnyLayout::from("u16[4,6]{1,0:T(2,3)}".parse::<ArrayShape>().unwrap()),
         AnyLayout::from("u16[4,6]{0,1}".parse::<ArrayShape>().unwrap()),
-        AnyLayout::from("u16(4,(2,3)):(2,(1,8))".parse::<Notated>().unwrap()),
+        "u16(4,(2,3)):(2,(1,8))".parse::<Layout>().unwrap().any().unwrap().clone(),
     ];
     type From = fn(&[u64]) -> [u64; 2];
     let views: [(&str, &str, &[u64], From); 5] = [
@@ -79,7 +79,7 @@ fn a_view_has_the_elements_that_its_text_says() {
             }
             // If the view has a text, the text has the same places.
             if let Ok(text) = tensor_layout_text::text(&view) {
-                let read: Notated = text.parse().unwrap();
+                let read: Layout = text.parse().unwrap();
                 assert!(read.to_index_map().unwrap().same_places(&found).unwrap(), "{name} {argument}: {text}");
             }
         }
@@ -116,9 +116,9 @@ fn a_permuted_layout_has_the_order_it_had() {
 /// Digits express places. Tiles also have padding after the last row.
 #[test]
 fn digits_whose_end_no_tiles_have_are_spelled_by_their_places() {
-    let layout: Notated = "f32(2,3):(5,1)".parse().unwrap();
+    let layout: Layout = "f32(2,3):(5,1)".parse().unwrap();
     assert_eq!(layout.to_index_map().unwrap().physical_elements(), 8);
-    assert_eq!(text_in(layout.layout().clone(), Notation::Xla).unwrap(), "f32[2,3]{1,0:T(5)}");
+    assert_eq!(text_in(layout.any().unwrap().clone(), Notation::Xla).unwrap(), "f32[2,3]{1,0:T(5)}");
 }
 
 #[test]
@@ -130,18 +130,18 @@ fn the_steps_of_an_offset_end_at_it() {
         "f32[4,6]{1,0:T(*,4)(2,1)}",
         "f32[4,6]{1,0:T(2,2)(*,3,1)}",
     ] {
-        let layout: Notated = text.parse().unwrap();
+        let layout: Layout = text.parse().unwrap();
         let map = layout.to_index_map().unwrap();
         for index in indices(map.sizes()) {
             let (offset, steps) =
-                (map.offset(&index).unwrap(), tensor_layout_text::offset_steps(layout.layout(), &index).unwrap());
+                (map.offset(&index).unwrap(), tensor_layout_text::offset_steps(layout.any().unwrap(), &index).unwrap());
             let bit = offset * u64::from(map.element_bits());
             let place = if bit % 8 == 0 { String::new() } else { format!("bit {} of ", bit % 8) };
             let last = format!("element {offset} of the buffer, at {place}byte {}", bit / 8);
             assert_eq!(steps.last(), Some(&last), "{text} at {index:?}: {steps:?}");
         }
         assert_eq!(
-            tensor_layout_text::offset_steps(layout.layout(), &[4, 0]).unwrap_err().code(),
+            tensor_layout_text::offset_steps(layout.any().unwrap(), &[4, 0]).unwrap_err().code(),
             "index_out_of_range"
         );
     }
@@ -184,7 +184,7 @@ proptest! {
             format!("({})", groups.collect::<Vec<_>>().join(","))
         };
         let text = format!("{}:{}", groups(&extents), groups(&strides));
-        let map = format!("u8{text}").parse::<Notated>().unwrap().to_index_map().unwrap();
+        let map = format!("u8{text}").parse::<Layout>().unwrap().to_index_map().unwrap();
         let shape = spell(&map).unwrap();
         let spelled = shape.to_index_map().unwrap();
         prop_assert_eq!((spelled.sizes(), spelled.physical_elements()), (map.sizes(), map.physical_elements()));

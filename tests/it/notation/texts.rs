@@ -7,11 +7,11 @@ use std::str::FromStr;
 
 use proptest::prelude::*;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
-use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
+use tensor_layout::tiled::{self, Extent, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use tensor_layout::upload::FeatureLevel;
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error, LayoutClass, Shape};
 
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 use crate::literal::{any_shape, cases};
 
@@ -41,7 +41,7 @@ fn reads_back<T: Texted>(value: &T) {
 }
 
 fn notated_reads_back(text: &str) {
-    let read: Notated = text.parse().unwrap();
+    let read: Layout = text.parse().unwrap();
     assert_eq!(read.to_string().parse().as_ref(), Ok(&read), "{text}");
 }
 
@@ -54,7 +54,7 @@ fn slice() -> impl Strategy<Value = Slice> {
     })
 }
 
-fn layout() -> impl Strategy<Value = Layout> {
+fn layout() -> impl Strategy<Value = tiled::Layout> {
     let data_type = || prop::option::of(prop::sample::select(vec![DataType::U8, DataType::U32]));
     let indices = prop::collection::btree_set(0..1_u64 << 63, 1..4);
     let split = (0..1_u64 << 63, indices)
@@ -91,7 +91,7 @@ fn array() -> impl Strategy<Value = ArrayShape> {
 fn unbounded() -> impl Strategy<Value = UnboundedArray> {
     (data_type(), prop::collection::vec(extent(), 0..4), 0..4_usize).prop_map(|(data_type, mut extents, place)| {
         extents.insert(place.min(extents.len()), Extent::Unbounded);
-        let layout = Layout::row_major(extents.len());
+        let layout = tiled::Layout::row_major(extents.len());
         UnboundedArray { data_type, extents, layout }
     })
 }

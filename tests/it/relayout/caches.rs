@@ -1,7 +1,7 @@
 //! Copies are planned for several caches, and copy the same bytes.
 
 use tensor_layout::relayout::{Level, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 use super::choices::PAIRS;
 use crate::literal::replanned::{CACHES, Replanned};
@@ -10,7 +10,7 @@ use crate::literal::replanned::{CACHES, Replanned};
 #[test]
 fn plans_for_any_caches_copy_the_same_bytes() {
     for (from, to) in PAIRS {
-        let side = |text: &str| text.parse::<Notated>().unwrap();
+        let side = |text: &str| text.parse::<Layout>().unwrap();
         let plan = Relayout::new(&side(from), &side(to)).unwrap();
         let size = |bytes: u64| usize::try_from(bytes).unwrap();
         let source: Vec<u8> = (0..size(plan.source_size_in_bytes())).map(|i| (i % 251).to_le_bytes()[0]).collect();

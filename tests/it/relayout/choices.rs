@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tensor_layout::relayout::{Effort, Level, Relayout, Settings, Stores};
 use tensor_layout::{ArrayShape, Error};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 use crate::literal::cases;
 use crate::literal::pairs::{literal_copy, noise, padding, pair, within};
@@ -101,7 +101,7 @@ proptest! {
 #[test]
 fn every_choice_copies_large_pairs_as_the_portable_kernels() {
     for (from, to) in PAIRS {
-        let side = |text: &str| text.parse::<Notated>().unwrap();
+        let side = |text: &str| text.parse::<Layout>().unwrap();
         let relayout = Relayout::new(&side(from), &side(to)).unwrap();
         let size = |bytes: u64| usize::try_from(bytes).unwrap();
         let source = noise(size(relayout.source_size_in_bytes()), 1);

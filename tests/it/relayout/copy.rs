@@ -5,7 +5,7 @@ use crate::literal::replanned::write_only;
 use proptest::prelude::*;
 use tensor_layout::relayout::{Relayout, Strided, copy, copy_strided};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 const TYPES: [DataType; 6] = [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128, DataType::S4];
 
@@ -194,7 +194,7 @@ fn layouts_of_all_kinds_are_copied_once() {
         ("f32[2,35,9,9]:nChw16c", "f32[2,35,9,9]:NHWC"),
     ];
     for (from, to) in pairs {
-        let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
+        let (from, to): (Layout, Layout) = (from.parse().unwrap(), to.parse().unwrap());
         let plan = Relayout::new(&from, &to).unwrap();
         let source: Vec<u8> = (0..plan.source_size_in_bytes()).map(|i| (i * 31 + 1) as u8).collect();
         let length = usize::try_from(plan.destination_size_in_bytes()).unwrap();

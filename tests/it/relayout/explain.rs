@@ -2,10 +2,10 @@
 
 use crate::literal::replanned::{CACHES, Replanned, reversing};
 use tensor_layout::relayout::{Level, Padding, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 fn plan(from: &str, to: &str) -> Relayout {
-    let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
+    let (from, to): (Layout, Layout) = (from.parse().unwrap(), to.parse().unwrap());
     Relayout::new(&from, &to).unwrap()
 }
 
@@ -28,7 +28,7 @@ fn a_line_a_box() {
 
 #[test]
 fn what_goes_backwards_has_a_sign() {
-    let side: Notated = "u8[40,300]".parse().unwrap();
+    let side: Layout = "u8[40,300]".parse().unwrap();
     let plan = reversing(&side, &side, &[0]).unwrap().with_streaming(false);
     says(&plan, &["(+300, -300)"]);
 }

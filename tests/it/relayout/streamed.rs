@@ -5,7 +5,7 @@
 
 use strided_copy::take_streamed;
 use tensor_layout::relayout::{Level, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 use crate::literal::replanned::Replanned;
 
@@ -29,7 +29,7 @@ impl Buffer {
 /// Runs a streamed copy with vectors of half a line, and compares the bytes with the safe kernels. Returns
 /// the addresses of the streamed vectors. `None` if the copy takes steps.
 fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
-    let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
+    let (from, to): (Layout, Layout) = (from.parse().unwrap(), to.parse().unwrap());
     let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true);
     let size = |bytes: u64| usize::try_from(bytes).unwrap();
     let pattern: Vec<u8> = (0..4099_u16).map(|i| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]).collect();

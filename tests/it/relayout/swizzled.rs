@@ -7,7 +7,7 @@ use crate::literal::{cases, indices};
 use proptest::prelude::*;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 fn check(from: &Side, to: &Side, padding: Padding, pieces: usize) -> Result<(), TestCaseError> {
     let padding = within(padding, from.map.element_bits());
@@ -31,7 +31,7 @@ fn check(from: &Side, to: &Side, padding: Padding, pieces: usize) -> Result<(), 
 }
 
 fn side(text: &str) -> Side {
-    let map = text.parse::<Notated>().unwrap().to_index_map().unwrap();
+    let map = text.parse::<Layout>().unwrap().to_index_map().unwrap();
     let offsets = indices(map.sizes()).map(|index| map.offset(&index).unwrap() as usize).collect();
     Side { elements: map.physical_elements() as usize, offsets, map }
 }

@@ -4,7 +4,7 @@
 use crate::literal::replanned::{Replanned, levels, reversing};
 use rayon::ThreadPoolBuilder;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 /// Pairs with loops that threads share, and pairs that are cut into pieces of the destination instead.
 const PAIRS: [(&str, &str); 10] = [
@@ -26,7 +26,7 @@ fn threads_write_what_one_does() {
         (0..bytes).map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
     };
     for (from, to) in PAIRS {
-        let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
+        let (from, to): (Layout, Layout) = (from.parse().unwrap(), to.parse().unwrap());
         let relayout = Relayout::new(&from, &to).unwrap();
         for padding in [Padding::Keep, Padding::Fill(1)] {
             for level in levels() {
@@ -49,7 +49,7 @@ fn threads_write_what_one_does() {
 #[test]
 fn threads_share_rows_that_are_mirrored() {
     for (text, unit, pixels) in [("u8[1200,1500]{1,0}", 1, 1500), ("u8[800,700,3]{2,1,0}", 3, 700)] {
-        let layout: Notated = text.parse().unwrap();
+        let layout: Layout = text.parse().unwrap();
         let relayout = reversing(&layout, &layout, &[1]).unwrap();
         let source: Vec<u8> = (0..relayout.source_size_in_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();
         let rows = source.chunks(unit * pixels);

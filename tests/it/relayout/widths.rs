@@ -7,7 +7,7 @@ use crate::literal::replanned::{Replanned, levels, write_only};
 use proptest::prelude::*;
 use tensor_layout::ArrayShape;
 use tensor_layout::relayout::{Level, Padding, Relayout};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 /// The layouts of weights, around the lengths of registers, lines and the staging buffer.
 fn weights() -> impl Strategy<Value = (Side, Side)> {
@@ -169,7 +169,7 @@ fn large_arrays_are_unpacked_and_packed() {
 #[test]
 fn other_widths_and_types_are_refused() {
     let code = |a: &str, b: &str| {
-        let (a, b): (Notated, Notated) = (a.parse().unwrap(), b.parse().unwrap());
+        let (a, b): (Layout, Layout) = (a.parse().unwrap(), b.parse().unwrap());
         Relayout::new(&a, &b).unwrap_err().code()
     };
     assert_eq!(code("f16[2,3]", "f32[2,3]"), "data_type_mismatch");

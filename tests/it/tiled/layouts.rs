@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tensor_layout::tiled::{Layout, MAX_RANK, MAX_TILE_ENTRIES, MAX_TUPLE_DEPTH, TileSize};
+use tensor_layout::tiled::{self, MAX_RANK, MAX_TILE_ENTRIES, MAX_TUPLE_DEPTH, TileSize};
 use tensor_layout::{ArrayShape, Shape};
-use tensor_layout_text::{Notated, Notation};
+use tensor_layout_text::{Layout, Notation};
 
 fn recorded() -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/xla_layouts.jsonl");
@@ -230,18 +230,18 @@ fn depth_rank_and_tiles_have_limits() {
 
 #[test]
 fn layouts_are_read_alone_as_well() {
-    let layout: Layout = "{1,0:T(8,128)(2,1)E(4)S(1)}".parse().unwrap();
+    let layout: tiled::Layout = "{1,0:T(8,128)(2,1)E(4)S(1)}".parse().unwrap();
     assert_eq!(layout.minor_to_major(), [1, 0]);
     assert_eq!(layout.to_string(), "{1,0:T(8,128)(2,1)E(4)S(1)}");
-    assert_eq!("{}".parse::<Layout>().unwrap(), Layout::row_major(0));
+    assert_eq!("{}".parse::<tiled::Layout>().unwrap(), tiled::Layout::row_major(0));
     for (input, column) in [("", 1), ("1,0", 1), ("{1,1}", 4), ("{1,2}", 4), ("{1,0", 5), ("{0}}", 4)] {
-        assert_eq!(input.parse::<Layout>().unwrap_err().column(), Some(column), "{input}");
+        assert_eq!(input.parse::<tiled::Layout>().unwrap_err().column(), Some(column), "{input}");
     }
 }
 
 #[test]
 fn bounds_are_read_by_the_notation_reader_too() {
-    let layout: Notated = "f32[<=5,3]{0,1:T(8,128)}".parse().unwrap();
+    let layout: Layout = "f32[<=5,3]{0,1:T(8,128)}".parse().unwrap();
     assert_eq!((layout.to_string().as_str(), layout.notation()), ("f32[<=5,3]{0,1:T(8,128)}", Notation::Xla));
 }
 

@@ -4,7 +4,7 @@
 use super::named;
 use tensor_layout::upload::{DeviceLimits, read_size, suggest, validate_description};
 use tensor_layout::{BufferTensorDesc, DataType};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 #[test]
 fn names_take_limits_of_the_device() {
@@ -72,7 +72,7 @@ fn limits_errors_and_reports_are_data() {
 fn the_storage_of_types_below_a_byte_is_said() {
     let packed: BufferTensorDesc = "u4[3,5]:[5,1]".parse().unwrap();
     assert_eq!(validate_description(&packed, &named("webnn")).unwrap().total_bytes, 8);
-    let bytes: Notated = "u4[3,5]".parse().unwrap();
+    let bytes: Layout = "u4[3,5]".parse().unwrap();
     let errors = validate_description(&bytes, &named("webnn")).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_element_bits"]);
     let words = errors[0].to_string();
@@ -127,12 +127,12 @@ fn types_are_read_as_frameworks_call_them() {
         ("uint1", U1),
     ] {
         assert_eq!(name.parse(), Ok(data_type), "{name}");
-        let layout: Notated = format!("{name}[2,3]:[3,1]").parse().unwrap();
+        let layout: Layout = format!("{name}[2,3]:[3,1]").parse().unwrap();
         assert_eq!(tensor_layout::ToIndexMap::to_index_map(&layout).unwrap().data_type(), data_type);
     }
     assert_eq!("torch.floaty".parse::<DataType>().unwrap_err().code(), "unknown_data_type");
     for big in ["'>f4'", "'>i2'"] {
-        let error = format!("ndarray(shape=(2,), dtype={big})").parse::<Notated>().unwrap_err();
+        let error = format!("ndarray(shape=(2,), dtype={big})").parse::<Layout>().unwrap_err();
         assert!(error.to_string().contains("big-endian"), "{error}");
     }
 }

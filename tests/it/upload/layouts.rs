@@ -6,7 +6,7 @@ use tensor_layout::upload::{
     DeviceLimits, Role, UploadBuffer, pack_buffer, split_binding, validate, validate_description,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 fn shape(text: &str) -> ArrayShape {
     text.parse().unwrap()
@@ -73,10 +73,10 @@ fn an_output_whose_indices_share_places_is_refused() {
 #[test]
 fn a_text_is_checked_as_what_it_says() {
     // The text counts as a descriptor, whose alignment and total size matter, and not as its map.
-    let text: Notated = "f32[2,3]:[5,1]".parse().unwrap();
+    let text: Layout = "f32[2,3]:[5,1]".parse().unwrap();
     assert_eq!(text.as_descriptor().map(BufferTensorDesc::strides), Some(&[5, 1][..]));
     assert_eq!(validate_description(&text, &DeviceLimits::none()).unwrap().exact_bytes, 32);
-    let text: Notated = "f32[2,3]{1,0:T(4,4)}".parse().unwrap();
+    let text: Layout = "f32[2,3]{1,0:T(4,4)}".parse().unwrap();
     assert_eq!(text.as_descriptor(), None);
     assert_eq!(validate_description(&text, &DeviceLimits::none()).unwrap().exact_bytes, 64);
     let aligned = BufferTensorDesc::packed(DataType::F32, &[4]).unwrap().with_base_offset_alignment(64).unwrap();

@@ -4,11 +4,11 @@ use crate::literal::indices;
 use tensor_layout::map::Swizzle;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, split_binding, validate};
 use tensor_layout::{IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 fn swizzled(text: &str) -> IndexMap {
     let swizzle = Swizzle::from_bytes(&[(4, 1 << 7), (5, 1 << 8), (6, 1 << 9)], 16).unwrap();
-    text.parse::<Notated>().unwrap().to_index_map().unwrap().with_swizzle(&swizzle).unwrap()
+    text.parse::<Layout>().unwrap().to_index_map().unwrap().with_swizzle(&swizzle).unwrap()
 }
 
 #[test]

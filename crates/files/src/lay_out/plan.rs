@@ -54,7 +54,7 @@ impl<'f> Plan<'f> {
             None => {
                 let packed = BufferTensorDesc::packed(stored.data_type(), tensor.sizes())?.to_index_map()?;
                 let remark = rule.exception(tensor.sizes().len());
-                (rule.layout(stored.data_type(), tensor.sizes())?.into(), (None, remark), packed)
+                (rule.layout(stored.data_type(), tensor.sizes())?, (None, remark), packed)
             }
         };
         let map = layout.to_index_map()?;

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout_shader::{AccessCount, Form, Profile, Program};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 
 /// The workgroups of each pass that are run.
 const WORKGROUPS: u64 = 6;
@@ -27,7 +27,7 @@ pub(crate) fn cases() -> impl Iterator<Item = (String, Relayout)> {
     lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
         let fields: Vec<&str> = line.split('\t').collect();
         let [size, name, from, to, ref axes @ ..] = fields[..] else { panic!("a line of four fields or more: {line}") };
-        let [from, to]: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
+        let [from, to]: [Layout; 2] = [from, to].map(|text| text.parse().unwrap());
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
         (
             format!("{size}/{name}"),

@@ -96,11 +96,7 @@ pub fn copies(from: &Layout, to: &Layout, settings: &Settings) -> Result<Copies,
         let at = packed.each_ref().map(|packed| packed.offsets.get(number).copied().unwrap_or(0));
         plane_copies((one, other), (number, at), settings, &mut list)?;
     }
-    let bytes = packed.each_ref().map(|packed| packed.len);
-    let bytes = match (from.planes.as_slice(), to.planes.as_slice()) {
-        ([one], [other]) => [one.size_in_bytes()?, other.size_in_bytes()?],
-        _ => bytes,
-    };
+    let bytes = [from.size_in_bytes()?, to.size_in_bytes()?];
     Ok(Copies { list, bytes, planes: packed.map(|packed| packed.offsets) })
 }
 

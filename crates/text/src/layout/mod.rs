@@ -37,7 +37,7 @@ use tensor_layout::{AnyLayout, ArrayShape, Error, ToIndexMap};
 
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
-use crate::notation::{Notated, Notation};
+use crate::notation::Notation;
 
 pub use crate::part::Part;
 pub use bound::{Bound, bound_as};
@@ -180,6 +180,11 @@ impl Plane {
         Plane { sizes, parts, written, ..Plane::default() }
     }
 
+    /// Returns a plane with one layout that has a name, which `text` begins with.
+    fn named(layout: AnyLayout, text: String) -> Plane {
+        Plane { records: read::records(&text), ..Plane::one(layout, Notation::Named, Some(text)) }
+    }
+
     fn in_parts(sizes: Vec<u64>, parts: impl IntoIterator<Item = Part>, text: String) -> Plane {
         Plane { sizes, parts: parts.into_iter().collect(), written: Written::Parts(text), ..Plane::default() }
     }
@@ -291,21 +296,18 @@ impl From<BlockTensorDesc> for Layout {
     }
 }
 
-impl From<Notated> for Layout {
-    fn from(read: Notated) -> Layout {
-        Layout::of(Plane::read(read, Vec::new()))
-    }
-}
-
 /// Converts the layout as if its text had been read.
 impl TryFrom<NamedLayout> for Layout {
     type Error = Error;
 
     fn try_from(named: NamedLayout) -> Result<Layout, Error> {
+        let text = named.to_string();
         if named.has_map() {
-            return Notated::try_from(named).map(Layout::from);
+            let layout =
+                named.as_descriptor().map_or_else(|| named.to_index_map().map(AnyLayout::from), |desc| Ok(desc.into()));
+            return Ok(Layout::of(Plane::named(layout?, text)));
         }
-        let (sizes, text, blocks) = (named.logical_sizes().to_vec(), named.to_string(), named.blocks().cloned());
+        let (sizes, blocks) = (named.logical_sizes().to_vec(), named.blocks().cloned());
         Ok(Layout::of(Plane { blocks, ..Plane::in_parts(sizes, named.parts, text) }))
     }
 }
@@ -313,9 +315,9 @@ impl TryFrom<NamedLayout> for Layout {
 /// Converts the cache as if its text had been read.
 impl From<KvCache> for Layout {
     fn from(cache: KvCache) -> Layout {
-        if let Ok(one) = Notated::try_from(cache.clone()) {
-            return one.into();
-        }
-        Layout::of(Plane::in_parts(cache.sizes(), cache.parts(), cache.to_string()))
+        Layout::of(match cache.to_index_map() {
+            Ok(map) => Plane::named(map.into(), cache.to_string()),
+            Err(_) => Plane::in_parts(cache.sizes(), cache.parts(), cache.to_string()),
+        })
     }
 }

@@ -6,6 +6,24 @@ use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 use super::{Layout, Plane};
 
 impl Layout {
+    /// The size in bytes of the buffer that holds every plane, as [`packed`](Self::packed) places them
+    /// without a device.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for a tuple, whose elements have buffers of their own, and the errors of
+    /// [`packed`](Self::packed) and of [`Plane::size_in_bytes`].
+    pub fn size_in_bytes(&self) -> Result<u64, Error> {
+        match self.planes.as_slice() {
+            _ if self.is_tuple() => {
+                let reason = "it is a tuple, and each of its elements has a buffer of its own";
+                Err(Error::not_expressible("size of one buffer", reason))
+            }
+            [plane] => plane.size_in_bytes(),
+            _ => Ok(self.packed(&DeviceLimits::none())?.len),
+        }
+    }
+
     /// Chooses an offset for each plane in one buffer, the values first, as [`pack_buffer`] does. Planes of
     /// the same records, such as `tenstorrent.bfp8_b.values` and `tenstorrent.bfp8_b.exponents`, have the
     /// same offset: the bytes of the records are there once.

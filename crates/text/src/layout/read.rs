@@ -8,7 +8,7 @@ use tensor_layout::plan::{Code, read_type_and_sizes};
 use tensor_layout::tiled::Shape;
 use tensor_layout::{BufferTensorDesc, Error};
 
-use crate::notation::{Notated, Notation, Read, read_whole};
+use crate::notation::{Notation, Read, read_whole};
 use crate::numbers::read_list;
 
 use super::{Layout, Plane, Role, Written};
@@ -36,20 +36,8 @@ impl FromStr for Layout {
     }
 }
 
-impl Plane {
-    pub(super) fn read(read: Notated, reversed: Vec<usize>) -> Plane {
-        let (notation, text, blocks) = (read.notation(), read.to_string(), read.blocks().cloned());
-        // The canonical text of a layout with negative strides has no signs.
-        let text = Some(text).filter(|_| reversed.is_empty());
-        let plane = Plane::one(read.into(), notation, text);
-        let sizes = blocks.as_ref().map_or_else(|| plane.sizes.clone(), |blocks| blocks.sizes().to_vec());
-        let records = (notation == Notation::Named).then(|| records(&plane.to_string())).flatten();
-        Plane { sizes, reversed, blocks, records, ..plane }
-    }
-}
-
 /// Returns the name of the records of a named layout: `ggml.q8_0x4` of `ggml.q8_0x4.qs<8>:s8[4,64]`.
-fn records(text: &str) -> Option<String> {
+pub(super) fn records(text: &str) -> Option<String> {
     let (records, _) = text.split(':').next()?.rsplit_once('.')?;
     records.contains('.').then(|| records.to_owned())
 }

@@ -1,7 +1,7 @@
 //! Layouts for which devices and libraries have names, in one exact table.
 //!
 //! A name, a type and logical sizes determine a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads
-//! such a text, and [`Notated`](crate::Notated) reads it among other notations. [`known_as`]
+//! such a text, and [`Layout`](crate::Layout) reads it among other notations. [`known_as`]
 //! returns the names of a layout. [`rows`] returns the table itself, which is the file
 //! `crates/text/src/named/layouts.txt`.
 //!

@@ -9,7 +9,7 @@ use crate::spell::{raise, spell};
 
 use super::strided::{Strided, axis_order, axis_orders};
 use super::swizzle::{composed_text, suffix};
-use super::{Notated, Notation, cute, directml, forms, jax, memref, onednn, type_and_sizes};
+use super::{Notation, cute, directml, forms, jax, memref, onednn, type_and_sizes};
 use crate::numbers::list;
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
@@ -17,7 +17,7 @@ use crate::numbers::list;
 pub struct Line {
     /// The notation of this line.
     pub notation: Notation,
-    /// The text of the layout, which [`Notated`] reads back, or the reason why the notation has no text for
+    /// The text of the layout, which [`Layout`](crate::Layout) reads back, or the reason why the notation has no text for
     /// it.
     pub text: Result<String, Error>,
 }
@@ -46,7 +46,7 @@ impl fmt::Display for Line {
 /// why there is none. If axes of size 1 allow several axis orders in use, each order has a line. Each name of
 /// the layout has a line too, unless the layout is row-major and packed.
 ///
-/// [`Notated`] reads every text back to the same layout: the same type and sizes, the same width of elements,
+/// [`Layout`](crate::Layout) reads every text back to the same layout: the same type and sizes, the same width of elements,
 /// and the same offset for each element. XLA's notation, oneDNN's tags and DirectML's JSON include the end of
 /// the buffer. In the other notations the buffer ends after the last element. Only XLA's notation has memory
 /// spaces (`S(n)`), and only DirectML's has flags and alignments.
@@ -110,22 +110,6 @@ pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
             // dimension.
             text.or_else(|_| writer.text(Notation::CuTe))
         }
-    }
-}
-
-impl Notated {
-    /// Returns the layout in every notation, as [`lines`] does. The line of its own notation is the text that
-    /// was read, in canonical form: an axis order keeps its letters, and a oneDNN tag keeps its blocks.
-    #[must_use]
-    pub fn lines(&self) -> Vec<Line> {
-        self.lines_in(Notation::LISTED)
-    }
-
-    /// Returns the [`lines`](Self::lines) for some notations. Looking up names takes far longer than all
-    /// other notations together.
-    #[must_use]
-    pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
-        lines_of(self.layout.clone(), notations, Some((self.notation(), self.to_string())))
     }
 }
 

@@ -24,8 +24,8 @@ pub(crate) use lines::lines_of;
 pub use lines::{Line, lines, text, text_in};
 pub use numpy::numpy_dtype;
 pub use onednn::{onednn_size_in_bytes, with_tag};
+pub use read::lacks_type;
 pub(crate) use read::{Read, read_whole};
-pub use read::{lacks_type, read_signed};
 pub(crate) use signs::signed_numpy;
 pub use steps::offset_steps;
 pub use strided::axis_orders;
@@ -35,14 +35,10 @@ use core::fmt;
 use core::str::FromStr;
 
 use tensor_layout::Error;
+use tensor_layout::IndexMap;
 use tensor_layout::cursor::one_of;
 use tensor_layout::element::DataType;
 use tensor_layout::plan::counted;
-use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
-use tensor_layout::{AnyLayout, ArrayShape, IndexMap, ToIndexMap};
-
-use crate::kv::KvCache;
-use crate::named::NamedLayout;
 
 macro_rules! notations {
     ($($(#[$about:meta])* $variant:ident $name:literal $title:literal $noun:literal;)*) => {
@@ -176,162 +172,7 @@ impl FromStr for Notation {
     }
 }
 
-/// A layout that was read from a text, and the notation of the text. `Display` writes the layout in this
-/// notation, in canonical form.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Notated {
-    layout: AnyLayout,
-    notation: Notation,
-    /// The text in canonical form, where the layout has several in its notation.
-    text: Option<String>,
-    /// The tensor of blocks whose bytes the layout has.
-    blocks: Option<BlockTensorDesc>,
-}
-
-impl Notated {
-    fn new(notation: Notation, text: Option<String>, layout: AnyLayout) -> Notated {
-        Notated { layout, notation, text, blocks: None }
-    }
-
-    /// The layout that the text described.
-    ///
-    /// ```
-    /// use tensor_layout::AnyLayout;
-    /// use tensor_layout_text::{Notated, Notation};
-    ///
-    /// let read: Notated = "f32[2,3]:[5,1]".parse()?;
-    /// assert_eq!(read.notation(), Notation::Strides);
-    /// assert!(matches!(read.layout(), AnyLayout::Strided(_)));
-    /// assert_eq!(read.text_in(Notation::Xla)?, "f32[2,3]{1,0:T(5)}");
-    /// for line in read.lines() {
-    ///     println!("{line}");
-    /// }
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn layout(&self) -> &AnyLayout {
-        &self.layout
-    }
-
-    /// The start of the layout's buffer must be a multiple of this number, in bytes. The number is 1 except
-    /// for some named layouts.
-    #[must_use]
-    pub fn alignment(&self) -> u64 {
-        match &self.layout {
-            AnyLayout::Strided(desc) => u64::from(desc.base_offset_alignment()).max(1),
-            AnyLayout::Mapped(map) => map.alignment(),
-            AnyLayout::Tiled(_) => 1,
-        }
-    }
-
-    /// The tensor of blocks, if the text has a block type. The [layout](Self::layout) is that of its bytes.
-    #[must_use]
-    pub fn blocks(&self) -> Option<&BlockTensorDesc> {
-        self.blocks.as_ref()
-    }
-
-    /// The notation of the text that was read.
-    #[must_use]
-    pub fn notation(&self) -> Notation {
-        self.notation
-    }
-
-    /// Returns the layout in one notation, as [`text_in`] does. In its own notation, the result is the text
-    /// that was read, in canonical form.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`text_in`].
-    pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
-        if notation == self.notation { Ok(self.to_string()) } else { text_in(&self.layout, notation) }
-    }
-}
-
-impl ToIndexMap for Notated {
-    fn to_index_map(&self) -> Result<IndexMap, Error> {
-        self.layout.to_index_map()
-    }
-
-    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
-        self.layout.as_descriptor()
-    }
-
-    fn as_blocks(&self) -> Option<&BlockTensorDesc> {
-        self.blocks.as_ref()
-    }
-}
-
-impl fmt::Display for Notated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.text, &self.layout) {
-            (Some(text), _) => f.write_str(text),
-            (None, AnyLayout::Tiled(shape)) if self.notation == Notation::Xla => shape.fmt(f),
-            (None, AnyLayout::Strided(desc)) if self.notation == Notation::Strides => desc.fmt(f),
-            (None, layout) => {
-                // A type that the notation has no name for is written in the notation of the layout's kind.
-                let written = text_in(layout, self.notation).or_else(|_| text(layout));
-                f.write_str(&written.map_err(|_| fmt::Error)?)
-            }
-        }
-    }
-}
-
 /// The type and the sizes, with which most notations begin: `f32[2,3]`.
 fn type_and_sizes(data_type: DataType, sizes: &[u64]) -> String {
     format!("{data_type}{}", crate::numbers::list(sizes))
-}
-
-impl From<Notated> for AnyLayout {
-    fn from(notated: Notated) -> AnyLayout {
-        notated.layout
-    }
-}
-
-impl From<&Notated> for AnyLayout {
-    fn from(notated: &Notated) -> AnyLayout {
-        notated.layout.clone()
-    }
-}
-
-/// Converts the layout as if its text had been read.
-impl From<ArrayShape> for Notated {
-    fn from(shape: ArrayShape) -> Notated {
-        Notated::new(Notation::Xla, None, shape.into())
-    }
-}
-
-impl From<BufferTensorDesc> for Notated {
-    fn from(desc: BufferTensorDesc) -> Notated {
-        Notated::new(Notation::Strides, None, desc.into())
-    }
-}
-
-impl From<BlockTensorDesc> for Notated {
-    fn from(desc: BlockTensorDesc) -> Notated {
-        let (text, bytes) = (Some(desc.to_string()), desc.bytes().clone());
-        Notated { text, blocks: Some(desc), ..bytes.into() }
-    }
-}
-
-/// Converts the layout as if its text had been read. A layout that no single index map can express is
-/// refused.
-impl TryFrom<NamedLayout> for Notated {
-    type Error = Error;
-
-    fn try_from(named: NamedLayout) -> Result<Notated, Error> {
-        let layout = match named.as_descriptor() {
-            Some(desc) => desc.into(),
-            None => named.to_index_map()?.into(),
-        };
-        Ok(Notated::new(Notation::Named, Some(named.to_string()), layout))
-    }
-}
-
-/// Converts the cache as if its text had been read. A cache whose blocks lie in several places is refused.
-impl TryFrom<KvCache> for Notated {
-    type Error = Error;
-
-    fn try_from(cache: KvCache) -> Result<Notated, Error> {
-        Ok(Notated::new(Notation::Named, Some(cache.to_string()), cache.to_index_map()?.into()))
-    }
 }

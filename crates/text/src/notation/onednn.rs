@@ -17,7 +17,7 @@ use tensor_layout::strided::Integer;
 use tensor_layout::tiled::{ArrayShape, Layout};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 
-use super::{Notated, Notation};
+use super::Notation;
 use crate::spell::memory_order::{MemoryOrder, Room};
 use crate::spell::tiles::{Blocked, insert_missing};
 
@@ -46,7 +46,7 @@ fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Er
 /// assert_eq!(weights.to_string(), "f32[35,16,3,3]:OIhw16i16o");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn with_tag<T: Integer>(data_type: DataType, sizes: &[T], tag: &str) -> Result<Notated, Error> {
+pub fn with_tag<T: Integer>(data_type: DataType, sizes: &[T], tag: &str) -> Result<crate::Layout, Error> {
     let desc = BufferTensorDesc::packed(data_type, sizes)?;
     format!("{}:{tag}", super::type_and_sizes(data_type, desc.sizes())).parse()
 }

@@ -1,8 +1,6 @@
 //! The reader of layouts: the word at the front decides which notation a text has, and the rest is handed on
 //! with the cursor.
 
-use core::str::FromStr;
-
 use tensor_layout::checked::{Dims, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{BlockType, DataType};
@@ -16,8 +14,7 @@ use tensor_layout::{AnyLayout, AxisOrder, Error, ToIndexMap};
 use super::no_layout::refuse_without_layout;
 use super::types::element_type;
 use super::{
-    Notated, Notation, composed, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, triton,
-    type_and_sizes,
+    Notation, composed, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, triton, type_and_sizes,
 };
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
@@ -50,45 +47,6 @@ impl Read {
     }
 }
 
-impl FromStr for Notated {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match read_signed(text)? {
-            (notated, reversed) if reversed.is_empty() => Ok(notated),
-            _ => {
-                let expected = "strides of 0 or more (negative strides are not supported here)";
-                Err(Cursor::new(text).error_at(text.find('-').unwrap_or(0), expected))
-            }
-        }
-    }
-}
-
-/// Reads a layout whose strides may be negative, as NumPy, CuTe, MLIR and ndarray write them. Returns the
-/// layout from the lowest address on, and the axes that run backwards.
-///
-/// # Errors
-///
-/// The errors of a text that is no layout, and `not_expressible` if an element would be stored before the
-/// buffer.
-///
-/// ```
-/// let (layout, reversed) = tensor_layout_text::read_signed("f32(2,3):(-3,1)")?;
-/// assert_eq!((layout.to_string().as_str(), reversed), ("f32(2,3):(3,1)", vec![0]));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
-    let mut cursor = Cursor::new(text);
-    let read = read_whole(&mut cursor)?;
-    Ok(match read {
-        Read::One { layout, notation, text, reversed } => (Notated::new(notation, text, layout), reversed),
-        Read::Blocks(blocks) => (blocks.into(), Vec::new()),
-        Read::Named(named) => (named.try_into()?, Vec::new()),
-        Read::Cache(cache) => (cache.try_into()?, Vec::new()),
-        Read::Shape(_) => return Err(cursor.error_at(0, TYPE)),
-    })
-}
-
 /// Reads a text that is one layout and nothing more.
 pub(crate) fn read_whole(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     let (mut read, after) = read(cursor)?;
@@ -115,7 +73,6 @@ fn swizzled(read: Read, cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     Ok(Read::One { layout: swizzled.into(), notation, text, reversed: Vec::new() })
 }
 
-const TYPE: &str = "a data type such as f32, bf16, s8 or pred";
 const NOTHING: &str = "nothing more";
 
 /// Reads the layout at the cursor, and returns it with what may follow it, for the error of a text that goes
@@ -334,10 +291,10 @@ fn refuse_sizes_of_ggml(cursor: &mut Cursor<'_>, type_name: &str) -> Result<(), 
 /// `shape=[2, 3], strides=[3, 1]`.
 ///
 /// ```
-/// use tensor_layout_text::{Notated, lacks_type};
+/// use tensor_layout_text::{Layout, lacks_type};
 ///
 /// assert!(lacks_type("(8,2):(1,8)") && !lacks_type("f32(8,2):(1,8)"));
-/// assert_eq!("f32 (8,2):(1,8)".parse::<Notated>()?.to_string(), "f32(8,2):(1,8)");
+/// assert_eq!("f32 (8,2):(1,8)".parse::<Layout>()?.to_string(), "f32(8,2):(1,8)");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[must_use]

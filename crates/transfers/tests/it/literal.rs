@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tensor_layout::checked::next_index;
 use tensor_layout::{IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_transfers::{Loop, Transfers};
 
 /// Every byte of the destination that a list writes, with the byte of the source. Fails if a byte is written
@@ -52,5 +52,5 @@ pub(crate) fn copied(from: &IndexMap, to: &IndexMap) -> BTreeMap<u64, u64> {
 }
 
 pub(crate) fn map(text: &str) -> IndexMap {
-    text.parse::<Notated>().unwrap().to_index_map().unwrap()
+    text.parse::<Layout>().unwrap().to_index_map().unwrap()
 }

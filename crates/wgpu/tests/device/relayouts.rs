@@ -3,7 +3,7 @@
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::Role;
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::Layout;
 use tensor_layout_wgpu::{BufferOptions, PipelineCache, Sizes, TensorBuffer};
 
 use crate::Test;
@@ -55,7 +55,7 @@ pub(crate) fn check(gpu: &Gpu, cache: &PipelineCache, relayout: &Relayout) {
 }
 
 pub(crate) fn layout(text: &str) -> IndexMap {
-    text.parse::<Notated>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
+    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
 }
 
 /// A copy between two layouts as text.
