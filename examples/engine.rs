@@ -17,7 +17,7 @@ use tensor_layout::strided::Slice;
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{Arena, Role, arena, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, DeviceLimits, ToIndexMap};
-use tensor_layout_text::{Layout, with_tag};
+use tensor_layout_text::Layout;
 
 type Answer<T> = Result<T, Box<dyn Error>>;
 
@@ -103,7 +103,7 @@ fn upload(weights: &[Weight<'_>], arena: &Arena) -> Answer<Vec<Vec<u8>>> {
 // 5. Weights as the kernels of a library, or the compiler of a TPU, want them.
 
 fn in_blocks(weight: &Weight<'_>) -> Answer<(Layout, Vec<u8>)> {
-    let blocks = with_tag(weight.desc.data_type(), weight.desc.sizes(), "OIhw16i16o")?;
+    let blocks = Layout::from_onednn_tag(weight.desc.data_type(), weight.desc.sizes(), "OIhw16i16o")?;
     let plan = Relayout::new(&weight.desc, &blocks)?.with_padding(Padding::Zero)?;
     Ok((blocks, plan.to_vec(weight.bytes)?))
 }

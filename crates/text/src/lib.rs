@@ -38,7 +38,7 @@ mod spell;
 pub use layout::Layout;
 pub use notation::{
     Line, Notation, ViewStep, axis_orders, lacks_type, lines, numpy_dtype, offset_steps, onednn_size_in_bytes, text,
-    text_in, with_tag,
+    text_in,
 };
 pub use numbers::read_list;
 pub use spell::{Raised, raise, spell, spell_view};

@@ -132,7 +132,7 @@ fn spelling() {
     each_map("spell", spell);
     each_map("to_text", |map| tensor_layout_text::text(map));
     each_map("lower", lower);
-    each("lines", |subject| (subject.notated.lines(), subject.notated.lines_in(&[Notation::AxisOrder])));
+    each("lines", |subject| (subject.notated.lines(), subject.notated.values().lines_in(&[Notation::AxisOrder])));
     each("text_in", |subject| {
         Notation::LISTED.iter().map(|&notation| text_in(&subject.map, notation).is_ok()).collect::<Vec<_>>()
     });

@@ -182,7 +182,7 @@ impl Plane {
 
     /// Returns a plane with one layout that has a name, which `text` begins with.
     fn named(layout: AnyLayout, text: String) -> Plane {
-        Plane { records: read::records(&text), ..Plane::one(layout, Notation::Named, Some(text)) }
+        Plane { records: records(&text), ..Plane::one(layout, Notation::Named, Some(text)) }
     }
 
     fn in_parts(sizes: Vec<u64>, parts: impl IntoIterator<Item = Part>, text: String) -> Plane {
@@ -263,6 +263,12 @@ impl Plane {
             }
         }
     }
+}
+
+/// Returns the name of the records of a named layout: `ggml.q8_0x4` of `ggml.q8_0x4.qs<8>:s8[4,64]`.
+fn records(text: &str) -> Option<String> {
+    let (records, _) = text.split(':').next()?.rsplit_once('.')?;
+    records.contains('.').then(|| records.to_owned())
 }
 
 impl From<AnyLayout> for Layout {

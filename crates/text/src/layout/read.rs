@@ -5,11 +5,12 @@ use core::str::FromStr;
 use smallvec::SmallVec;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::plan::{Code, read_type_and_sizes};
+use tensor_layout::strided::Integer;
 use tensor_layout::tiled::Shape;
-use tensor_layout::{BufferTensorDesc, Error};
+use tensor_layout::{BufferTensorDesc, DataType, Error};
 
 use crate::notation::{Notation, Read, read_whole};
-use crate::numbers::read_list;
+use crate::numbers::{list, read_list};
 
 use super::{Layout, Plane, Role, Written};
 
@@ -36,10 +37,27 @@ impl FromStr for Layout {
     }
 }
 
-/// Returns the name of the records of a named layout: `ggml.q8_0x4` of `ggml.q8_0x4.qs<8>:s8[4,64]`.
-pub(super) fn records(text: &str) -> Option<String> {
-    let (records, _) = text.split(':').next()?.rsplit_once('.')?;
-    records.contains('.').then(|| records.to_owned())
+impl Layout {
+    /// Returns the layout of a tensor of these sizes that a tag of oneDNN names, as the text
+    /// `f32[35,16,3,3]:OIhw16i16o` does. Sizes stay in the order of the tag's letters without blocks.
+    ///
+    /// # Errors
+    ///
+    /// `parse` for a tag that is none or that has other axes, and the errors of a descriptor of these sizes.
+    ///
+    /// ```
+    /// use tensor_layout::DataType;
+    /// use tensor_layout_text::Layout;
+    ///
+    /// let weights = Layout::from_onednn_tag(DataType::F32, &[35, 16, 3, 3], "OIhw16i16o")?;
+    /// assert_eq!(weights.whole()?.physical_size_in_bytes(), 48 * 16 * 9 * 4);
+    /// assert_eq!(weights.to_string(), "f32[35,16,3,3]:OIhw16i16o");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn from_onednn_tag<T: Integer>(data_type: DataType, sizes: &[T], tag: &str) -> Result<Layout, Error> {
+        let desc = BufferTensorDesc::packed(data_type, sizes)?;
+        format!("{data_type}{}:{tag}", list(desc.sizes())).parse()
+    }
 }
 
 /// Reads `f4e2m1fn[128,320] with f8e8m0fnu per 32`. `per` says how many values of the last axis have one

@@ -17,8 +17,8 @@ use crate::numbers::list;
 pub struct Line {
     /// The notation of this line.
     pub notation: Notation,
-    /// The text of the layout, which [`Layout`](crate::Layout) reads back, or the reason why the notation has no text for
-    /// it.
+    /// The text of the layout, which [`Layout`](crate::Layout) reads back, or the reason why the notation has
+    /// no text for it.
     pub text: Result<String, Error>,
 }
 
@@ -46,10 +46,10 @@ impl fmt::Display for Line {
 /// why there is none. If axes of size 1 allow several axis orders in use, each order has a line. Each name of
 /// the layout has a line too, unless the layout is row-major and packed.
 ///
-/// [`Layout`](crate::Layout) reads every text back to the same layout: the same type and sizes, the same width of elements,
-/// and the same offset for each element. XLA's notation, oneDNN's tags and DirectML's JSON include the end of
-/// the buffer. In the other notations the buffer ends after the last element. Only XLA's notation has memory
-/// spaces (`S(n)`), and only DirectML's has flags and alignments.
+/// [`Layout`](crate::Layout) reads every text back to the same layout: the same type and sizes, the same
+/// width of elements, and the same offset for each element. XLA's notation, oneDNN's tags and DirectML's JSON
+/// include the end of the buffer. In the other notations the buffer ends after the last element. Only XLA's
+/// notation has memory spaces (`S(n)`), and only DirectML's has flags and alignments.
 ///
 /// ```
 /// use tensor_layout::ArrayShape;

@@ -23,7 +23,7 @@ pub(crate) use forms::ggml_text_of_blocks;
 pub(crate) use lines::lines_of;
 pub use lines::{Line, lines, text, text_in};
 pub use numpy::numpy_dtype;
-pub use onednn::{onednn_size_in_bytes, with_tag};
+pub use onednn::onednn_size_in_bytes;
 pub use read::lacks_type;
 pub(crate) use read::{Read, read_whole};
 pub(crate) use signs::signed_numpy;

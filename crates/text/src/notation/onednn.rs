@@ -13,9 +13,8 @@ use tensor_layout::checked::{self, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::plan::counted;
-use tensor_layout::strided::Integer;
 use tensor_layout::tiled::{ArrayShape, Layout};
-use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
+use tensor_layout::{IndexMap, ToIndexMap};
 
 use super::Notation;
 use crate::spell::memory_order::{MemoryOrder, Room};
@@ -29,26 +28,6 @@ fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Er
     let shape = read_tag(&mut cursor, data_type, sizes)?;
     cursor.end("nothing more")?;
     Ok(shape)
-}
-
-/// Returns the layout of a tensor of these sizes that a tag of oneDNN names, as the text
-/// `f32[35,16,3,3]:OIhw16i16o` does. Sizes stay in the order of the tag's letters without blocks.
-///
-/// # Errors
-///
-/// `parse` for a tag that is none or that has other axes, and the errors of a descriptor of these sizes.
-///
-/// ```
-/// use tensor_layout::{DataType, ToIndexMap};
-///
-/// let weights = tensor_layout_text::with_tag(DataType::F32, &[35, 16, 3, 3], "OIhw16i16o")?;
-/// assert_eq!(weights.to_index_map()?.physical_size_in_bytes(), 48 * 16 * 9 * 4);
-/// assert_eq!(weights.to_string(), "f32[35,16,3,3]:OIhw16i16o");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn with_tag<T: Integer>(data_type: DataType, sizes: &[T], tag: &str) -> Result<crate::Layout, Error> {
-    let desc = BufferTensorDesc::packed(data_type, sizes)?;
-    format!("{}:{tag}", super::type_and_sizes(data_type, desc.sizes())).parse()
 }
 
 /// Reads the tag at the cursor and returns the array that it describes, as an XLA shape. `sizes` are in the
