@@ -223,6 +223,7 @@ def convert_model(
     part: tuple[SupportsIndex, SupportsIndex] | None = None,
     *,
     rules: dict[str, str] | None = None,
+    words: dict[str, str] | None = None,
     limits: str = "none",
     jobs: SupportsIndex | None = None,
 ) -> dict[str, Any]:

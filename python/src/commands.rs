@@ -156,7 +156,8 @@ pub(crate) fn names<'py>(py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyL
 /// are missing).
 ///
 /// `path` is a file, or the index of a sharded model. `rule` is "tpu:v5e", "nhwc", "packed", tiles, a oneDNN
-/// tag or a device layout's name. `rules` has exceptions by patterns of tensor names. With `part=(i, n)`, the
+/// tag or a device layout's name. `rules` has exceptions by patterns of tensor names, and `words` says what
+/// the words of tensors hold (`{"*.qweight": "gptq.qweight_u4"}`). With `part=(i, n)`, the
 /// i-th of n jobs (from 1) converts every n-th part. The job that finds all parts writes the index, so jobs
 /// need not know each other, and a job that was killed can be run again. Every tensor is read back and
 /// compared before a file gets its name.
@@ -164,7 +165,7 @@ pub(crate) fn names<'py>(py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyL
 /// `out` is another file than `path`. With `limits`, a tensor that they refuse is a failure: the model is
 /// written, and a `LayoutError` says which tensor.
 #[pyfunction]
-#[pyo3(signature = (path, rule, out, part=None, *, rules=None, limits="none", jobs=None))]
+#[pyo3(signature = (path, rule, out, part=None, *, rules=None, words=None, limits="none", jobs=None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn convert_model<'py>(
     py: Python<'py>,
@@ -173,6 +174,7 @@ pub(crate) fn convert_model<'py>(
     out: PathBuf,
     part: Option<(Number, Number)>,
     rules: Option<&Bound<'py, PyDict>>,
+    words: Option<&Bound<'py, PyDict>>,
     limits: &str,
     jobs: Option<Number>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -184,12 +186,16 @@ pub(crate) fn convert_model<'py>(
         let sentence = format!("out is the model itself, {}: give the new model another name", path.display());
         return Err(refusal("same_file", &sentence));
     }
+    let held = words;
     let mut words: Vec<OsString> = vec!["model".into(), no_option(path).into(), "--out".into(), no_option(out).into()];
     let mut options = vec![format!("--to={rule}"), format!("--limits={limits}")];
     options.extend(part.map(|(number, of)| format!("--part={}/{}", number.0, of.0)));
     options.extend(jobs.map(|jobs| format!("--jobs={}", jobs.0)));
     for (pattern, rule) in rules.into_iter().flatten() {
         options.push(format!("--to-for={pattern}={rule}"));
+    }
+    for (pattern, content) in held.into_iter().flatten() {
+        options.push(format!("--from-for={pattern}={content}"));
     }
     words.extend(options.into_iter().map(OsString::from));
     let answer = command(py, words)?;

@@ -126,8 +126,16 @@ data_types! {
     U1, Unsigned, 1, "u1", None, Some("uint1"), None, None;
     /// An unsigned integer of 2 bits.
     U2, Unsigned, 2, "u2", None, Some("uint2"), None, None;
+    /// An unsigned integer of 3 bits. Elements are one stream of bits, the lowest first.
+    U3, Unsigned, 3, "u3", None, None, None, None;
     /// An unsigned integer of 4 bits.
     U4, Unsigned, 4, "u4", Some(("UINT4", 12)), Some("uint4"), None, None;
+    /// An unsigned integer of 5 bits. Elements are one stream of bits, the lowest first.
+    U5, Unsigned, 5, "u5", None, None, None, None;
+    /// An unsigned integer of 6 bits. Elements are one stream of bits, the lowest first.
+    U6, Unsigned, 6, "u6", None, None, None, None;
+    /// An unsigned integer of 7 bits. Elements are one stream of bits, the lowest first.
+    U7, Unsigned, 7, "u7", None, None, None, None;
     /// An unsigned integer of 8 bits.
     U8, Unsigned, 8, "u8", Some(("UINT8", 5)), Some("uint8"), Some("|u1"), Some("U8");
     /// An unsigned integer of 16 bits.
@@ -181,15 +189,33 @@ impl DataType {
         self.row().bits
     }
 
-    /// XLA's bits of an element without `E(n)`: whole bytes (`ShapeUtil::ByteSizeOfPrimitiveType`).
+    /// XLA's bits of an element without `E(n)`: whole bytes (`ShapeUtil::ByteSizeOfPrimitiveType`). XLA has
+    /// no streams, which are packed.
     pub(crate) const fn xla_storage_bits(self) -> u32 {
-        self.row().bits.next_multiple_of(8)
+        if self.is_stream() { self.row().bits } else { self.row().bits.next_multiple_of(8) }
+    }
+
+    /// Whether elements are a stream of bits in which some elements lie in two bytes, as checkpoints store
+    /// integers of 3, 5, 6 and 7 bits. Layouts and copies have these types. No device has them, and checks
+    /// and shaders refuse them.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, DataType};
+    ///
+    /// let stream: ArrayShape = "u3[2,64]".parse()?;
+    /// assert!(stream.data_type().is_stream() && !DataType::U4.is_stream() && !DataType::F6E2M3FN.is_stream());
+    /// assert_eq!(stream.physical_size_in_bytes()?, 48);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn is_stream(self) -> bool {
+        matches!(self, DataType::U3 | DataType::U5 | DataType::U6 | DataType::U7)
     }
 
     /// The end of an error message that only the width of the type is accepted.
     pub(crate) fn width_in_words(self) -> &'static str {
         match self.row().bits {
-            1 | 2 | 4 | 6 => {
+            1..=7 => {
                 "those as wide as their type (sizes alone are XLA's, with a byte for each element: for packed ones write strides, as in \
                  u4[3,5]:[5,1], or E(n), as in u4[3,5]{1,0:E(4)})"
             }

@@ -59,7 +59,7 @@ const TYPES: &[(u8, &[DataType])] = {
     use DataType::*;
     &[
         (0, &[S1, S2, S4, S8, S16, S32, S64]),
-        (1, &[U1, U2, U4, U8, U16, U32, U64]),
+        (1, &[U1, U2, U3, U4, U5, U6, U7, U8, U16, U32, U64]),
         (FLOAT, &[F16, F32, F64]),
         (4, &[BF16]),
         (5, &[C64, C128]),

@@ -105,6 +105,9 @@ macro_rules! limit_fields {
             /// The planes that values may have beside them, by role: none if the list is empty. `None` for a
             /// device to which a plane is a tensor like any other.
             planes: Option<Cow<'static, [PlaneLimits]>> = None;
+            /// Whether the sizes of a frame are multiples of 2 where its colours have half as many rows or
+            /// columns.
+            even_frames: bool = false;
             /// Whether a binding begins near the first element of the tensor. If so, the tensor's base offset
             /// is added to the offset of its buffer. A device that is [given strides](Self::takes_strides)
             /// gets no base offset, so the whole base offset is added. For any other device the base offset

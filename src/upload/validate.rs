@@ -200,6 +200,10 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
         let by = format!("{} takes tensors of elements, not of blocks, and", limits.name);
         return errors.push(Error::unsupported_data_type(block_type.name(), by));
     }
+    if tensor.data_type.is_stream() {
+        let by = "a device, to which a stream of bits is no array,";
+        return errors.push(Error::unsupported_data_type(tensor.data_type.xla_name(), by));
+    }
     if let Some(types) = &limits.data_types {
         let (data_type, bits) = (tensor.data_type, tensor.element_bits);
         if !types.contains(&data_type) {

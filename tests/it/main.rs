@@ -9,6 +9,7 @@ mod directml;
 mod draw;
 mod element;
 mod error_sentences;
+mod frames;
 mod interop;
 mod kv;
 mod layout;
@@ -19,6 +20,7 @@ mod notation;
 #[path = "../public_types/mod.rs"]
 mod public_types;
 mod relayout;
+mod streams;
 mod tiled;
 mod upload;
 

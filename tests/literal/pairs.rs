@@ -77,8 +77,8 @@ impl Side {
 
 /// Types of every width that a descriptor has.
 pub fn data_type() -> impl Strategy<Value = DataType> {
-    use DataType::{BF16, C128, F6E2M3FN, F32, F64, S1, S4, U2, U8};
-    prop::sample::select(vec![U8, BF16, F32, F64, C128, S4, U2, S1, F6E2M3FN])
+    use DataType::{BF16, C128, F6E2M3FN, F32, F64, S1, S4, U2, U3, U7, U8};
+    prop::sample::select(vec![U8, BF16, F32, F64, C128, S4, U2, S1, F6E2M3FN, U3, U7])
 }
 
 /// A type, and a width that the elements of both sides have: that of the type, or any other one.
@@ -99,8 +99,9 @@ pub fn packed_and_bytes() -> impl Strategy<Value = (DataType, [u32; 2])> {
     use DataType::{F4E2M1FN, F6E2M3FN, F6E3M2FN, Pred, S1, S2, S4, U1, U2, U4};
     let fours = [(S4, 4), (U4, 4), (S2, 4), (F4E2M1FN, 4)];
     let sixes = [(F6E2M3FN, 6), (F6E3M2FN, 6), (F4E2M1FN, 6), (S4, 6), (U1, 6)];
+    let streams = [(U2, 3), (S2, 3), (U4, 5), (S4, 5), (S4, 7), (U1, 7)];
     let others = [(S2, 2), (U2, 2), (S1, 1), (U1, 1), (Pred, 1)];
-    let all = [&fours[..], &sixes, &others].concat();
+    let all = [&fours[..], &sixes, &streams, &others].concat();
     prop::sample::select(all).prop_map(|(data_type, bits)| (data_type, [bits, 8]))
 }
 
@@ -117,7 +118,13 @@ pub fn of_bounded_size(mut shape: ArrayShape) -> ArrayShape {
 /// The shape with this many bits for each element.
 pub fn with_bits(shape: ArrayShape, bits: u32) -> ArrayShape {
     let mut layout = shape.layout().clone();
-    layout.element_bits = Some(bits).filter(|&bits| bits != shape.data_type().bits().next_multiple_of(8));
+    layout.element_bits = Some(bits).filter(|&bits| {
+        bits != if shape.data_type().is_stream() {
+            shape.data_type().bits()
+        } else {
+            shape.data_type().bits().next_multiple_of(8)
+        }
+    });
     ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
 }
 

@@ -90,6 +90,10 @@ typedef enum {
   TL_TYPE_F8E8M0FNU = 30,
   TL_TYPE_C64 = 31,
   TL_TYPE_C128 = 32,
+  TL_TYPE_U3 = 33,
+  TL_TYPE_U5 = 34,
+  TL_TYPE_U6 = 35,
+  TL_TYPE_U7 = 36,
 } TlType;
 
 // The treatment of the bytes of the destination that belong to no element.

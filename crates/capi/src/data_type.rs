@@ -43,16 +43,20 @@ pub enum TlType {
     F8E8M0FNU = 30,
     C64 = 31,
     C128 = 32,
+    U3 = 33,
+    U5 = 34,
+    U6 = 35,
+    U7 = 36,
 }
 
 /// The types in the order of their numbers, from 1.
 const NAMES: &str = "pred s1 s2 s4 s8 s16 s32 s64 u1 u2 u4 u8 u16 u32 u64 f16 f32 f64 bf16 f4e2m1fn f6e2m3fn f6e3m2fn \
-                     f8e3m4 f8e4m3 f8e4m3fn f8e4m3b11fnuz f8e4m3fnuz f8e5m2 f8e5m2fnuz f8e8m0fnu c64 c128";
+                     f8e3m4 f8e4m3 f8e4m3fn f8e4m3b11fnuz f8e4m3fnuz f8e5m2 f8e5m2fnuz f8e8m0fnu c64 c128 u3 u5 u6 u7";
 
 /// How many numbers there are. Every type of the library has one: a new type takes the next.
-const COUNT: u8 = 32;
+const COUNT: u8 = 36;
 #[allow(clippy::as_conversions, reason = "the number of a variant")]
-const _: () = assert!(DataType::ALL.len() == 32 && TlType::C128 as u32 == 32);
+const _: () = assert!(DataType::ALL.len() == 36 && TlType::U7 as u32 == 36);
 
 pub(crate) fn data_type(number: u32) -> Result<DataType, Refusal> {
     let what = "the number of a data type";

@@ -12,7 +12,7 @@ use tensor_layout::upload::{
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 use tensor_layout_text::Layout;
-use tensor_layout_text::layout::{Bound, Plane};
+use tensor_layout_text::layout::{Bound, Frame, Plane};
 
 use crate::describe::min_size_in_bytes;
 use crate::limits;
@@ -95,6 +95,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 /// own.
 fn one(text: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
     let layout: Layout = text.parse().map_err(refused(text))?;
+    if let Some(frame) = layout.frame() {
+        return one_frame(frame, &layout, arguments, limits, output);
+    }
     if let ([plane], false) = (layout.planes(), layout.is_tuple()) {
         return one_plane(plane, text, arguments, (limits, Vec::new()), output);
     }
@@ -120,6 +123,38 @@ fn one(text: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Ou
     if !output.is_json() {
         let (offsets, bytes) = (write_list(&packed.offsets), long_bytes(packed.len));
         output.line(format_args!("planes at bytes {offsets} of one buffer of {bytes}"))?;
+    }
+    Ok(verdict)
+}
+
+/// Checks the surfaces of a frame for a device that is given strides, and else the frame as one row of
+/// elements.
+fn one_frame(
+    frame: &Frame,
+    layout: &Layout,
+    arguments: &Arguments,
+    limits: &DeviceLimits,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let text = frame.to_string();
+    let (bytes, mut broken) = (frame.size_in_bytes().map_err(refused(&text))?, frame.broken_rules(limits));
+    if !limits.takes_strides {
+        let elements = layout.values().parts().first().map_or(0, |part| part.map.physical_elements());
+        let row = BufferTensorDesc::packed(frame.data_type(), &[elements]).map_err(refused(&text))?;
+        let row = Layout::from(row);
+        return one_plane(row.values(), &text, arguments, (limits, broken), output);
+    }
+    let buffer = arguments.buffer.or(arguments.offset.checked_add(bytes));
+    let (mut verdict, mut offsets) = (Verdict::Well, Vec::new());
+    for (names, offset, rows) in frame.textures().map_err(refused(&text))? {
+        let arguments = Arguments { buffer, offset: arguments.offset.saturating_add(offset), ..arguments.clone() };
+        let text = format!("{names}: {rows}");
+        verdict = verdict.and(one_plane(&rows, &text, &arguments, (limits, std::mem::take(&mut broken)), output)?);
+        offsets.push(offset);
+    }
+    if !output.is_json() {
+        let (offsets, bytes) = (write_list(&offsets), long_bytes(bytes));
+        output.line(format_args!("surfaces at bytes {offsets} of one buffer of {bytes}"))?;
     }
     Ok(verdict)
 }

@@ -4,18 +4,19 @@ use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout::{AnyLayout, Error};
 use tensor_layout_text::Layout;
-use tensor_layout_text::layout::{Place, Plane, Role};
+use tensor_layout_text::layout::{Place, Plane};
 
 use crate::describe::bits_in_words;
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
-use crate::parts::{indices_of, path_in_words};
+use crate::parts::{indices_of, name_of};
 use crate::table::{read_list, read_number, write_list};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The layout, or `-` to read lines of a layout, a tab and an index from standard input.
     layout: String,
-    /// The index, as [2,3] or 2,3 ([] for rank 0); with --inverse the offset in elements.
+    /// The index, as [2,3] or 2,3 ([] for rank 0), or u:2,3 in a plane of a frame; with --inverse the offset
+    /// in elements.
     #[arg(value_name = "INDEX", allow_hyphen_values = true)]
     place: Option<String>,
     /// Print the index at an offset, or "padding".
@@ -46,6 +47,18 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
         let answer = Answer::of(plane, place, arguments.inverse).map_err(refused(text))?;
         return output.answer(|| answer.object(text, explain), || answer.text(arguments));
     }
+    if let (Some((name, index)), Some(_)) = (place.split_once(':'), layout.frame()) {
+        let Some(plane) = layout.component(name.trim()) else {
+            let names: Vec<String> = layout.planes().iter().map(name_of).collect();
+            let sentence = format!("{text} has the planes {}, and no `{}`", names.join(", "), name.trim());
+            return Err(Stop::Unusable(sentence));
+        };
+        let answer = Answer::of(plane, index, arguments.inverse).map_err(refused(text))?;
+        return output.answer(|| answer.object(text, explain), || answer.text(arguments));
+    }
+    if let (true, Some(_)) = (arguments.inverse, layout.frame()) {
+        return component_at(&layout, text, place, output);
+    }
     if arguments.inverse {
         let sentence = "--inverse takes the layout of one plane, because each plane has offsets of its own";
         return Err(Stop::Unusable(sentence.into()));
@@ -62,16 +75,30 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
         return Ok(Verdict::Well);
     }
     for answer in &answers {
-        let name = match answer.plane.role() {
-            Role::Element { path } => path_in_words(path),
-            role => role.noun().to_owned(),
-        };
+        let name = name_of(answer.plane);
         match explain {
             true => output.line(answer.text(arguments))?,
             false => output.line(format_args!("{name} {}{}", answer.offset, answer.bits))?,
         }
     }
     Ok(Verdict::Well)
+}
+
+/// Prints the component of a frame at an offset. The planes of a frame are in one buffer.
+fn component_at(layout: &Layout, text: &str, place: &str, output: &mut Output) -> Result<Verdict, Stop> {
+    let offset = read_number(place, "an offset in elements").map_err(refused(text))?;
+    let mut found = None;
+    for plane in layout.planes() {
+        let index = plane.index_at(offset).map_err(refused(text))?;
+        found = found.or(index.map(|index| (name_of(plane), index)));
+    }
+    let (name, index) = found.unzip();
+    let object = json!({
+        "type": "offset", "input": text, "index": index, "offset": offset, "padding": index.is_none(), "plane": name,
+    });
+    let words =
+        name.zip(index).map_or_else(|| "padding".into(), |(name, index)| format!("{name} {}", write_list(&index)));
+    output.answer(|| object, || words)
 }
 
 struct Answer<'l> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tensor_layout::Error;
-use tensor_layout_text::layout::{Part, Plane};
+use tensor_layout_text::layout::{Part, Plane, Role};
 
 use crate::table::write_list;
 
@@ -30,6 +30,15 @@ pub(crate) fn indices_of(part: &Part) -> String {
 pub(crate) fn path_in_words(path: &[usize]) -> String {
     let numbers: Vec<String> = path.iter().map(usize::to_string).collect();
     format!("{{{}}}", numbers.join(","))
+}
+
+/// The name of a plane: the component of a frame, the index in a tuple, or what the plane holds.
+pub(crate) fn name_of(plane: &Plane) -> String {
+    match plane.role() {
+        Role::Element { path } => path_in_words(path),
+        Role::Component { name, .. } => name.to_string(),
+        role => role.noun().to_owned(),
+    }
 }
 
 /// A part as the object that `--json` prints.

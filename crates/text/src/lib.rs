@@ -34,6 +34,7 @@ mod numbers;
 mod part;
 pub mod rule;
 mod spell;
+mod words;
 
 pub use layout::Layout;
 pub use notation::{
@@ -42,3 +43,4 @@ pub use notation::{
 };
 pub use numbers::read_list;
 pub use spell::{Raised, raise, spell, spell_view};
+pub use words::words_as;

@@ -121,6 +121,14 @@ pub fn layout_or_rule(text: &str, other: &str) -> Result<Layout, Error> {
         Err(error) => error,
     };
     let (Ok(rule), Ok(other)) = (text.parse::<Rule>(), other.parse::<Layout>()) else { return Err(error) };
+    if let Some(frame) = other.frame().filter(|_| other.planes().len() > 1) {
+        let reason =
+            format!("`{text}` orders the axes of one plane: write another frame, or packed for the planes of this one");
+        return match rule {
+            Rule::Packed => frame.in_planes().try_into(),
+            _ => Err(Error::not_expressible("frame", reason)),
+        };
+    }
     let (values, sizes) = (other.values(), other.sizes());
     let data_type = values.parts().first().map(|part| part.map.data_type());
     match (values.blocks(), rule, data_type) {

@@ -1,4 +1,4 @@
-//! Boxes of elements that are not whole bytes on one side or on both: 1, 2, 4 or 6 bits.
+//! Boxes of elements that are not whole bytes on one side or on both: 1 to 7 bits.
 //!
 //! All kernels copy whole bytes, so there is one rule: *widen, copy bytes, narrow*. Some iterations of the
 //! loops are taken together, until their elements, one a byte, fill a staging buffer in the L1 cache. The
@@ -20,7 +20,7 @@
 //! other, or copied as bytes, or as rows of bits if they begin inside a byte. Rows that are interleaved into
 //! words of 32 bits, the tiles of TPUs, have a kernel of their own.
 //!
-//! Elements of 6 bits have no kernels over registers. Their rows are unpacked and packed element by element.
+//! Elements of 3, 5, 6 and 7 bits have no kernels over registers. Their rows are unpacked and packed element by element.
 
 use std::cmp::Reverse;
 

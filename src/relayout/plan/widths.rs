@@ -25,8 +25,7 @@ impl Widths {
         let packed = self.source.min(self.destination);
         // XLA packs truth values as bits.
         let value = if data_type == DataType::Pred { 1 } else { data_type.bits() };
-        self.source == self.destination
-            || matches!(packed, 1 | 2 | 4 | 6) && self.source.max(self.destination) == 8 && value <= packed
+        self.source == self.destination || packed < 8 && self.source.max(self.destination) == 8 && value <= packed
     }
 
     pub(crate) fn change(self) -> Option<Change> {
@@ -64,12 +63,13 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// The change between elements of `bits` bits and elements of a byte. `None` for other widths than 1, 2,
-    /// 4 and 6.
+    /// The change between elements of `bits` bits and elements of a byte. `None` for elements of a byte and
+    /// more.
     fn new(bits: u32, change: WidthChange) -> Option<Change> {
         let (group, group_bytes) = match bits {
             1 | 2 | 4 => (u64::from(8_u32.div_euclid(bits)), 1),
             6 => (4, 3),
+            3 | 5 | 7 => (8, bits.into()),
             _ => return None,
         };
         Some(Change { bits: u16::try_from(bits).ok()?, group, group_bytes, change })

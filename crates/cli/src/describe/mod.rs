@@ -15,7 +15,7 @@ use tensor_layout_text::rule::tpu_generation;
 use tensor_layout_text::{Layout, Notation};
 
 use crate::output::{Output, Stop, Texts, Verdict, each_text, refused};
-use crate::parts::parts_in_words;
+use crate::parts::{name_of, parts_in_words};
 use crate::table::{counted, long_bytes, write_list};
 
 use array::Description;
@@ -142,34 +142,62 @@ fn parts(text: &str, plane: &Plane, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n"))
 }
 
-/// Describes values with scales: each plane, and all of them in one buffer.
+/// Describes values with scales, or the planes of a frame: each plane, and all of them in one buffer.
 fn planes_together(text: &str, layout: &Layout, planes: &[Plane], json: bool) -> Result<String, Error> {
-    let packed = layout.packed(&DeviceLimits::none())?;
+    let (packed, frame) = (layout.packed(&DeviceLimits::none())?, layout.frame());
     let count: u64 = layout.sizes().iter().product();
-    let per = |plane: &Plane| if let Role::Scales { per } = plane.role() { Some(per.clone()) } else { None };
+    let per = |plane: &Plane| match plane.role() {
+        Role::Scales { per } | Role::Component { per, .. } => Some(per.clone()),
+        _ => None,
+    };
+    let others = || frame.iter().flat_map(|frame| frame.format().other.split_whitespace()).collect::<Vec<_>>();
     if json {
         let mut objects = Vec::new();
         for (plane, offset) in planes.iter().zip(&packed.offsets) {
             let bytes = plane.size_in_bytes()?;
-            objects.push(json!({ "layout": plane.to_string(), "block": per(plane), "bytes": bytes, "offset": offset }));
+            let mut object =
+                json!({ "layout": plane.to_string(), "block": per(plane), "bytes": bytes, "offset": offset });
+            if frame.is_some() {
+                object["name"] = name_of(plane).into();
+            }
+            objects.push(object);
         }
-        let object = json!({
+        let mut object = json!({
             "type": "scaled", "input": text, "canonical": layout.to_string(), "sizes": layout.sizes(),
             "logical_elements": count, "planes": objects, "packed_bytes": packed.len,
         });
+        if let Some(frame) = frame {
+            object["type"] = "frame".into();
+            object["surfaces"] = frame.format().surfaces.into();
+            object["other_names"] = others().into();
+        }
         return Ok(object.to_string());
     }
     let mut lines = vec![layout.to_string()];
     for plane in planes {
-        let bytes = counted(plane.size_in_bytes()?, "byte");
-        lines.push(format!("  {:<10} {plane}, {bytes}", format!("{}s", plane.role().noun())));
-        if let Some(per) = per(plane) {
-            let axes: Vec<String> = per.iter().map(u64::to_string).collect();
-            lines.push(format!("             one for each {} values", axes.join(" x ")));
+        let by = |per: Vec<u64>| per.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
+        let per = per(plane).filter(|per| frame.is_none() || per.iter().any(|&per| per > 1)).map(by);
+        match frame {
+            Some(_) => lines.push(format!("  {:<10} {plane}", name_of(plane))),
+            None => {
+                let bytes = counted(plane.size_in_bytes()?, "byte");
+                lines.push(format!("  {:<10} {plane}, {bytes}", format!("{}s", name_of(plane))));
+            }
         }
+        let of = if frame.is_some() { "pixels" } else { "values" };
+        lines.extend(per.map(|per| format!("             one for each {per} {of}")));
     }
     let bits = packed.len as f64 * 8.0 / count.max(1) as f64;
-    lines.push(format!("  memory     {}, {bits:.4} bits a value with the scales", long_bytes(packed.len)));
-    lines.push(format!("  packed     at bytes {} (`check --limits` has a device's)", write_list(&packed.offsets)));
+    let Some(frame) = frame else {
+        lines.push(format!("  memory     {}, {bits:.4} bits a value with the scales", long_bytes(packed.len)));
+        lines.push(format!("  packed     at bytes {} (`check --limits` has a device's)", write_list(&packed.offsets)));
+        return Ok(lines.join("\n"));
+    };
+    lines.push(format!("  memory     {}, {bits:.4} bits a pixel", long_bytes(packed.len)));
+    lines.push(format!("  surfaces   {}", frame.format().surfaces));
+    lines.extend((!others().is_empty()).then(|| format!("  also       {}", others().join(", "))));
+    if !frame.broken_rules(&DeviceLimits::webgpu()).is_empty() {
+        lines.push("  odd        Vulkan, Direct3D 12 and WebGPU refuse such a size: its half is none of theirs".into());
+    }
     Ok(lines.join("\n"))
 }

@@ -5,7 +5,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tensor_layout_files::lay_out::{Exception, Failure, Rules, Settings, Share, lay_out};
+use tensor_layout_files::lay_out::{Exception, Failure, Rules, Settings, Share, Words, lay_out};
 use tensor_layout_files::{is_index, open, printable};
 use tensor_layout_text::rule::Rule;
 
@@ -32,6 +32,11 @@ pub(crate) struct Arguments {
     /// May be given several times; of those that match, the last holds.
     #[arg(long, value_name = "PATTERN=RULE")]
     to_for: Vec<Exception>,
+    /// What the words of tensors hold whose names match: '*.qweight=gptq.qweight_u4'. After the `=` is a
+    /// name, a data type whose elements are packed (u4, f4e2m1fn), or a whole layout of as many bytes. Files
+    /// of GPTQ, AWQ and compressed-tensors store words of 32 bits, MXFP4 and NVFP4 bytes.
+    #[arg(long, value_name = "PATTERN=CONTENT")]
+    from_for: Vec<Words>,
     /// Write a model to this file: the tensors in their new layout, which the metadata names. The new file is
     /// read back before it replaces another. For a sharded model, this is the new index, or a folder for the
     /// index and the parts.
@@ -70,7 +75,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return refuse(format!("{} has no parts: --part is for the index of a sharded model", file.display()));
     }
     let settings = Settings {
-        rules: Rules { all: arguments.to.clone(), exceptions: arguments.to_for.clone() },
+        rules: Rules {
+            all: arguments.to.clone(),
+            exceptions: arguments.to_for.clone(),
+            words: arguments.from_for.clone(),
+        },
         limits: limits::named(arguments.limits.as_deref().unwrap_or("directml"))?,
         must_fit: arguments.limits.is_some(),
         share: *part,
@@ -79,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     };
     let source = open(file)?;
     if let Some(pattern) = settings.rules.unused(&source) {
-        return refuse(format!("no tensor matches the pattern `{pattern}` of --to-for"));
+        return refuse(format!("no tensor matches the pattern `{pattern}` of --to-for or --from-for"));
     }
     source.warnings().iter().for_each(|sentence| output.warn(sentence));
     let is_sharded = source.is_sharded();

@@ -80,7 +80,7 @@ fn answer(command: &str, shown: &[&str]) -> Vec<String> {
 
 #[test]
 fn commands_answer_as_their_pages_show() {
-    for page in ["cases", "kinds", "layouts", "checks", "mistakes", "names", "shaders"] {
+    for page in ["cases", "kinds", "layouts", "frames", "checks", "mistakes", "names", "shaders"] {
         assert!(answers(&format!("crates/cli/tests/answers/{page}.md")) > 10, "{page}");
     }
 }

@@ -256,3 +256,36 @@ fn a_tpu_picks_the_order_as_well() {
         "{refused:?}"
     );
 }
+
+/// The nibbles of GPTQ's words are written in AWQ's order: `--from-for` says what the words hold.
+#[test]
+fn words_of_a_checkpoint_are_read_as_what_they_hold() {
+    let folder = folder("words");
+    let (input, out) = (folder.join("in.safetensors"), folder.join("out.safetensors"));
+    model(&input, &[("a.qweight", "I32", &[4, 16], 256), ("a.scales", "F16", &[2, 16], 64)]);
+    let to = ["--to-for", "*.qweight=awq.qweight_u4", "--out", text(&out)];
+    let arguments = [&["model", text(&input), "--from-for", "*.qweight=gptq.qweight_u4"], &to[..]].concat();
+    let found = run(&arguments);
+    assert_eq!(found.status, 0, "{}", found.stderr);
+    let (source, written) = (fs::read(&input).unwrap(), fs::read(&out).unwrap());
+    let (source, written) = (SafeTensors::deserialize(&source).unwrap(), SafeTensors::deserialize(&written).unwrap());
+    let nibble = |bytes: &[u8], place: usize| bytes[place / 2] >> (place % 2 * 4) & 15;
+    let (source, written) = (source.tensor("a.qweight").unwrap(), written.tensor("a.qweight").unwrap());
+    for (k, n) in (0..32).flat_map(|k| (0..16).map(move |n| (k, n))) {
+        let (gptq, awq) = ((k / 8 * 16 + n) * 8 + k % 8, k * 16 + n / 8 * 8 + n % 2 * 4 + n % 8 / 2);
+        assert_eq!(nibble(written.data(), awq), nibble(source.data(), gptq), "{k},{n}");
+    }
+    // Each refusal, with its status and some of its words.
+    let refused = [
+        ("*.qweight=gptq.qweight_u5", 2, "gptq.qweight_u4"),
+        ("*.qweigth=gptq.qweight_u4", 2, "no tensor matches the pattern `*.qweigth`"),
+        ("*.qweight", 2, "expected PATTERN=NAME"),
+        ("*.qweight=marlin.qweight_u4:u4[32,32]", 1, "is not a multiple of 64"),
+        ("*.qweight=u4[3,3]:[3,1]", 1, "takes 5 bytes, and the words 256"),
+    ];
+    for (content, status, words) in refused {
+        let found = run(&["model", text(&input), "--from-for", content]);
+        assert_eq!(found.status, status, "{content}: {}{}", found.stdout, found.stderr);
+        assert!((found.stdout.clone() + &found.stderr).contains(words), "{content}: {}{}", found.stdout, found.stderr);
+    }
+}

@@ -30,7 +30,7 @@ use crate::{File, NewFile, Part, Readers, Tensor};
 pub use failure::Failure;
 use plan::Plan;
 pub use row::{Answer, LaidOut, Refusal, Row};
-pub use rules::{Exception, Rules};
+pub use rules::{Exception, Rules, Words};
 pub use target::Share;
 use target::Target;
 
@@ -104,7 +104,7 @@ pub enum Written {
 /// let (path, out) = (folder.join("tensor-layout-lay.safetensors"), folder.join("tensor-layout-laid.safetensors"));
 /// Writer::create(&path)?.tensor("a", &"u8[3,5]:[5,1]".parse()?, b"abcdefghijklmno")?.finish()?;
 /// let settings = lay_out::Settings {
-///     rules: lay_out::Rules { all: "T(2,2)".parse()?, exceptions: Vec::new() },
+///     rules: lay_out::Rules { all: "T(2,2)".parse()?, exceptions: Vec::new(), words: Vec::new() },
 ///     limits: DeviceLimits::none(),
 ///     must_fit: false,
 ///     share: None,

@@ -39,11 +39,13 @@ pub(super) struct Plan<'f> {
     /// size it has.
     pub(super) repacked: Option<NamedLayout>,
     stored: IndexMap,
+    /// What the words of the tensor hold, if that was said.
+    words: Option<Layout>,
 }
 
 impl<'f> Plan<'f> {
     pub(super) fn new(tensor: Tensor<'f>, rules: &Rules, limits: &DeviceLimits) -> Result<Plan<'f>, Error> {
-        let held = tensor.layout()?;
+        let held = rules.layout_of(&tensor)?;
         let (stored, blocks) = (held.to_index_map()?, held.blocks());
         let rule = rules.of(tensor.name());
         let (layout, (repacked, remark), packed): (Layout, _, _) = match blocks {
@@ -52,9 +54,9 @@ impl<'f> Plan<'f> {
                 (packed.clone().into(), rule.blocks(blocks)?, packed.to_index_map()?)
             }
             None => {
-                let packed = BufferTensorDesc::packed(stored.data_type(), tensor.sizes())?.to_index_map()?;
-                let remark = rule.exception(tensor.sizes().len());
-                (rule.layout(stored.data_type(), tensor.sizes())?, (None, remark), packed)
+                let packed = BufferTensorDesc::packed(stored.data_type(), held.sizes())?.to_index_map()?;
+                let remark = rule.exception(held.sizes().len());
+                (rule.layout(stored.data_type(), held.sizes())?, (None, remark), packed)
             }
         };
         let map = layout.to_index_map()?;
@@ -73,6 +75,7 @@ impl<'f> Plan<'f> {
             limit_errors: limit_errors.unwrap_or_default(),
             remark,
             repacked,
+            words: (held.values().type_name() != tensor.type_name()).then_some(held),
             stored,
         })
     }
@@ -130,7 +133,16 @@ impl<'f> Plan<'f> {
             remark: self.remark,
             answer,
         };
-        Row::new(self.tensor, part, Ok(laid_out))
+        let row = Row::new(self.tensor, part, Ok(laid_out));
+        match &self.words {
+            Some(held) => Row {
+                sizes: held.sizes().into(),
+                type_name: held.values().type_name(),
+                from: Some(held.to_string()),
+                ..row
+            },
+            None => row,
+        }
     }
 
     /// Plans the copies to the new layout and back. If they would take too much memory or padding, the answer

@@ -9,6 +9,6 @@ mod swizzle;
 mod walk;
 
 pub(crate) use functions::{index_function, offset_function};
-pub(crate) use range::{check_range, number};
+pub(crate) use range::{check_range, number, refuse_streams};
 pub(crate) use swizzle::{swizzled, unswizzled};
 pub(crate) use walk::Walk;

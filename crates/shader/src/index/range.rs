@@ -9,8 +9,17 @@ use tensor_layout::plan;
 /// The number of values of a `u32`.
 const VALUES: u64 = 1 << 32;
 
+/// Refuses elements that are a stream of bits, such as u3.
+pub(crate) fn refuse_streams(map: &IndexMap) -> Result<(), Error> {
+    match map.data_type() {
+        stream if stream.is_stream() => Err(plan::Code::UnsupportedDataType.because("a shader", stream.to_string())),
+        _ => Ok(()),
+    }
+}
+
 /// Checks that every index and every offset fits in a `u32`. Offsets are counted from `base`.
 pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
+    refuse_streams(map)?;
     if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
         return Err(plan::Code::SizeLimit.at(axis, size, VALUES));
     }

@@ -38,6 +38,7 @@ impl<'a> Planner<'a> {
         options: &'a ProgramOptions,
     ) -> Result<Planner<'a>, Error> {
         let (source, destination) = (relayout.source(), relayout.destination());
+        [source, destination].into_iter().try_for_each(crate::index::refuse_streams)?;
         for offset in [options.source_offset, options.destination_offset] {
             if !offset.is_multiple_of(4) {
                 return Err(Code::OffsetUnaligned.by(offset, 4));

@@ -90,6 +90,18 @@ pub fn copies(from: &Layout, to: &Layout, settings: &Settings) -> Result<Copies,
         let named = |per: String| if per.is_empty() { "no scales".into() } else { format!("a scale per {per}") };
         return refused(format!("one side has {} and the other {}", named(per(from)), named(per(to))));
     }
+    let names = |side: &Layout| -> String {
+        let name = |plane: &Plane| if let Role::Component { name, .. } = plane.role { name } else { ' ' };
+        side.planes.iter().map(name).collect::<String>().trim_end().to_owned()
+    };
+    let components = [from, to].map(names);
+    if components[0] != components[1] {
+        let [from, to] = components.map(|names| match names.chars().map(|name| name.to_string()).collect::<Vec<_>>() {
+            names if names.is_empty() => "none of a frame".to_owned(),
+            names => names.join(", "),
+        });
+        return refused(format!("one side has the planes {from}, and the other {to}"));
+    }
     let packed = [from.packed(&DeviceLimits::none())?, to.packed(&DeviceLimits::none())?];
     let mut list = Vec::new();
     for (number, (one, other)) in from.planes.iter().zip(&to.planes).enumerate() {

@@ -11,6 +11,7 @@
 //! f4e2m1fn[128,320] with f8e8m0fnu per 32   2 planes            values, scales of 32 values each
 //! ndarray(.., strides=(-12,4))              1 plane, 1 part     axis 0 runs backwards
 //! (f32[2]{0}, s8[3]{0})                     2 planes            elements {0} and {1}
+//! frame.nv12:u8[1080,1920]                  3 planes            y, and u and v of [540,960]
 //! ```
 //!
 //! The parts of a plane hold each index exactly once.
@@ -20,6 +21,7 @@ mod bound;
 #[cfg(feature = "relayout")]
 mod copies;
 mod fields;
+mod frame;
 mod packed;
 mod places;
 mod read;
@@ -43,6 +45,7 @@ pub use crate::part::Part;
 pub use bound::{Bound, bound_as};
 #[cfg(feature = "relayout")]
 pub use copies::{Copies, PartCopy, copies, in_own_bytes};
+pub use frame::{Frame, FrameFormat, frames};
 pub use places::Place;
 pub use same::Difference;
 
@@ -72,6 +75,8 @@ pub struct Layout {
     planes: SmallVec<[Plane; 1]>,
     /// The shape of a tuple, or of a value without elements.
     shape: Option<Box<Shape>>,
+    /// The frame whose planes these are.
+    frame: Option<Box<Frame>>,
 }
 
 /// One plane of a [`Layout`]: a tensor in a buffer of its own, or in a place of its own in one buffer.
@@ -98,6 +103,13 @@ pub enum Role {
     /// The scales of the values.
     Scales {
         /// The number of values of each axis that have one scale.
+        per: Vec<u64>,
+    },
+    /// One component of the pixels of a [frame](Frame).
+    Component {
+        /// The name: y, u, v or a.
+        name: char,
+        /// The number of rows and columns of pixels that have one element.
         per: Vec<u64>,
     },
     /// An element of a tuple.
@@ -153,8 +165,22 @@ impl Layout {
         turned
     }
 
+    /// The plane of a component of a frame, by its name.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<&Plane> {
+        let is_named =
+            |plane: &&Plane| matches!(plane.role, Role::Component { name: own, .. } if name.chars().eq([own]));
+        self.planes.iter().find(is_named)
+    }
+
+    /// The frame whose planes these are. `None` for every other layout, and for a view of a frame.
+    #[must_use]
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frame.as_deref()
+    }
+
     pub(crate) fn of(plane: Plane) -> Layout {
-        Layout { planes: SmallVec::from_iter([plane]), shape: None }
+        Layout { planes: SmallVec::from_iter([plane]), shape: None, frame: None }
     }
 }
 

@@ -157,7 +157,9 @@ impl Plane {
     #[must_use]
     pub fn index_of_value(&self, index: &[u64]) -> Vec<u64> {
         match &self.role {
-            Role::Scales { per } => index.iter().zip(per).map(|(i, per)| i.checked_div(*per).unwrap_or(0)).collect(),
+            Role::Scales { per } | Role::Component { per, .. } => {
+                index.iter().zip(per).map(|(i, per)| i.checked_div(*per).unwrap_or(0)).collect()
+            }
             _ => index.to_vec(),
         }
     }

@@ -12,6 +12,7 @@ use tensor_layout::{BufferTensorDesc, DataType, Error};
 use crate::notation::{Notation, Read, read_whole};
 use crate::numbers::{list, read_list};
 
+use super::frame::Frame;
 use super::{Layout, Plane, Role, Written};
 
 /// The word between the planes. No notation of a single plane has it.
@@ -24,7 +25,13 @@ impl FromStr for Layout {
         if text.contains(WITH) {
             return with_scales(text);
         }
-        match read_whole(&mut Cursor::new(text))? {
+        let mut cursor = Cursor::new(text);
+        if cursor.rest().starts_with("frame.") {
+            let frame = Frame::read(&mut cursor)?;
+            cursor.end("nothing more")?;
+            return frame.try_into();
+        }
+        match read_whole(&mut cursor)? {
             Read::One { layout, notation, text, reversed } => {
                 let text = text.filter(|_| reversed.is_empty());
                 Ok(Layout::of(Plane { reversed, ..Plane::one(layout, notation, text) }))
@@ -99,7 +106,7 @@ fn with_scales(whole: &str) -> Result<Layout, Error> {
         check_scales(&sizes, &scales, &per)?;
         planes.push(Plane { role: Role::Scales { per }, ..scales });
     }
-    Ok(Layout { planes, shape: None })
+    Ok(Layout { planes, shape: None, frame: None })
 }
 
 /// Refuses scales that are not one for each block of values.
@@ -129,7 +136,8 @@ fn plane(text: &str) -> Result<Plane, Error> {
         _ => text.parse()?,
     };
     match read.planes.into_iter().next() {
-        Some(plane) if read.shape.is_none() => Ok(plane),
+        Some(plane) if read.shape.is_none() && read.frame.is_none() => Ok(plane),
+        Some(_) if read.shape.is_none() => Err(Error::not_expressible("plane", format!("{} is a frame", text.trim()))),
         _ => Err(Error::not_expressible("plane", format!("{} is a tuple", text.trim()))),
     }
 }
@@ -158,6 +166,6 @@ impl From<Shape> for Layout {
             plane.role = Role::Element { path };
             planes.push(plane);
         }
-        Layout { planes, shape: Some(Box::new(shape)) }
+        Layout { planes, shape: Some(Box::new(shape)), frame: None }
     }
 }

@@ -57,6 +57,9 @@ impl Layout {
                     (Role::Element { path: a }, Role::Element { path: b }) => {
                         format!("one has an element {{{}}} and the other {{{}}}", joined(a), joined(b))
                     }
+                    (Role::Component { name: a, per: p }, Role::Component { name: b, per: q }) => {
+                        format!("one has {a} for each {} pixels and the other {b} for each {}", by(p), by(q))
+                    }
                     _ => format!("plane {place} holds other things"),
                 });
             }
@@ -64,6 +67,7 @@ impl Layout {
                 let of = match &plane.role {
                     Role::Values => String::new(),
                     Role::Scales { .. } => "of the scales, ".into(),
+                    Role::Component { name, .. } => format!("of {name}, "),
                     Role::Element { path } => format!("of element {{{}}}, ", joined(path)),
                 };
                 difference.reason.insert_str(0, &of);
@@ -72,6 +76,11 @@ impl Layout {
         }
         Ok(None)
     }
+}
+
+/// Writes `2 x 2`.
+fn by(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ")
 }
 
 impl Plane {

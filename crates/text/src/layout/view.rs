@@ -35,6 +35,10 @@ impl Layout {
         if self.is_tuple() {
             return Err(refused("it is a tuple, and a view is of one array"));
         }
+        if let (Some(_), [_, .., last]) = (&self.frame, self.planes.as_slice()) {
+            let reason = format!("it is a frame, whose planes have sizes of their own: view one of them, as in {last}");
+            return Err(refused(reason));
+        }
         let sizes = self.sizes();
         let has_scales = self.planes.iter().any(|plane| plane.role != Role::Values);
         if has_scales && matches!(step, ViewStep::Reshape(_) | ViewStep::Broadcast(_)) {
@@ -48,7 +52,7 @@ impl Layout {
             _ => plane.view(step),
         };
         let planes = self.planes.iter().map(view).collect::<Result<_, Error>>()?;
-        Ok(Layout { planes, shape: None })
+        Ok(Layout { planes, shape: None, frame: None })
     }
 }
 

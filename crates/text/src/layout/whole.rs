@@ -29,7 +29,15 @@ impl Layout {
             [plane] if self.shape.is_none() => plane.whole(),
             planes => {
                 let count = counted(planes.len(), if self.is_tuple() { "element" } else { "plane" });
-                Err(refused(format!("it has {count}, each with a map of its own")))
+                match self.frame.is_some() {
+                    true => Err(Error::not_expressible(
+                        "single index map",
+                        format!(
+                            "a frame has {count}, each with a map of its own, which describe, offset, check, same, draw and convert take"
+                        ),
+                    )),
+                    false => Err(refused(format!("it has {count}, each with a map of its own"))),
+                }
             }
         }
     }
@@ -142,6 +150,7 @@ impl Role {
     pub fn noun(&self) -> &'static str {
         match self {
             Role::Scales { .. } => "scale",
+            Role::Component { .. } => "component",
             Role::Values => "value",
             Role::Element { .. } => "element",
         }

@@ -18,6 +18,9 @@ impl fmt::Display for Layout {
         if let Some(shape) = &self.shape {
             return shape.fmt(f);
         }
+        if let Some(frame) = &self.frame {
+            return frame.fmt(f);
+        }
         for (place, plane) in self.planes.iter().enumerate() {
             let Role::Scales { per } = &plane.role else {
                 plane.fmt(f)?;
@@ -109,7 +112,11 @@ impl Layout {
     /// The notation of the text that was read, or of its first plane.
     #[must_use]
     pub fn notation(&self) -> Notation {
-        self.shape.as_ref().map_or_else(|| self.values().notation(), |_| Notation::Xla)
+        match (&self.shape, &self.frame) {
+            (Some(_), _) => Notation::Xla,
+            (None, Some(_)) => Notation::Named,
+            (None, None) => self.values().notation(),
+        }
     }
 
     /// Returns the layout in one notation, as [`Plane::text_in`] does.
@@ -119,6 +126,7 @@ impl Layout {
     /// `not_expressible` or `unsupported_data_type` if the notation cannot express the layout.
     pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
         match (self.planes(), self.shape()) {
+            _ if self.frame.is_some() && notation == Notation::Named => Ok(self.to_string()),
             (_, Some(shape)) if notation == Notation::Xla => Ok(shape.to_string()),
             ([plane], None) => plane.text_in(notation),
             (_, Some(_)) => {
@@ -127,7 +135,10 @@ impl Layout {
                 Err(Error::not_expressible(notation.noun(), reason))
             }
             _ => {
-                let reason = "it has planes of values and of scales, each with a layout";
+                let reason = match self.frame.is_some() {
+                    true => "it is a frame of several planes, each with a layout",
+                    false => "it has planes of values and of scales, each with a layout",
+                };
                 Err(Error::not_expressible(notation.noun(), reason))
             }
         }

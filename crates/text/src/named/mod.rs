@@ -34,6 +34,7 @@ mod rule;
 #[cfg(feature = "relayout")]
 pub use copy::PartsCopy;
 use core::fmt;
+pub(crate) use layout::is_for;
 pub use layout::{KnownAs, NamedLayout, full_name, known_as};
 use std::sync::OnceLock;
 use tensor_layout::Error;

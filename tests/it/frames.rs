@@ -1,0 +1,153 @@
+//! Frames: the planes of pictures, against frames that FFmpeg made, and the texts that are refused.
+
+use serde_json::Value;
+use tensor_layout::DeviceLimits;
+use tensor_layout::relayout::Settings;
+use tensor_layout_text::Layout;
+use tensor_layout_text::layout::{copies, frames};
+
+fn bytes(text: &Value) -> Vec<u8> {
+    let text = text.as_str().unwrap();
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+fn read(text: &str) -> Layout {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// The planes of FFmpeg's frames, taken out and put back, are those that swscale made them of.
+#[test]
+fn planes_of_frames_are_those_of_ffmpeg() {
+    let mut formats = Vec::new();
+    for line in include_str!("../data/frames/ffmpeg.jsonl").lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let (stored, planes, name) =
+            (bytes(&record["stored"]), bytes(&record["planes"]), record["frame"].as_str().unwrap());
+        let wide = if ["p010le", "p016le", "y210le"].contains(&name) { "u16" } else { "u8" };
+        let sizes = match name {
+            "rgb24" | "bgr24" => "[6,24,3]",
+            "rgba" | "bgra" => "[6,24,4]",
+            _ => "[6,24]",
+        };
+        let frame = read(&format!("frame.{name}<pitch={}>:{wide}{sizes}", record["line_sizes"][0]));
+        let packed = read(&format!("frame.{name}<planes>:{wide}{sizes}"));
+        assert_eq!(frame.frame().unwrap().size_in_bytes(), Ok(stored.len() as u64), "{name}");
+        let (mut found, mut back) = (vec![0; planes.len()], vec![0x5a; stored.len()]);
+        copies(&frame, &packed, &Settings::default()).unwrap().run(&stored, &mut found).unwrap();
+        assert_eq!(found, planes, "{name}");
+        copies(&packed, &frame, &Settings::default()).unwrap().run(&planes, &mut back).unwrap();
+        let width = if wide == "u16" { 2 } else { 1 };
+        for (offset, (back, stored)) in back.chunks(width).zip(stored.chunks(width)).enumerate() {
+            let indices = frame.planes().iter().filter_map(|plane| plane.index_at(offset as u64).unwrap_or(None));
+            let wanted: &[u8] = if indices.count() == 0 { &[0x5a, 0x5a][..width] } else { stored };
+            assert_eq!(back, wanted, "{name} at {offset}");
+        }
+        formats.push(frame.frame().unwrap().format().name);
+    }
+    let of_ffmpeg = frames().iter().filter(|format| format.known.starts_with("run"));
+    assert_eq!(of_ffmpeg.map(|format| format.name).filter(|name| !formats.contains(name)).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn sizes_pitches_and_offsets() {
+    // Text, its canonical form, the layouts of the planes, bytes.
+    let cases: [(&str, &str, &[&str], u64); 9] = [
+        (
+            "frame.nv12<pitch=2048,rows=1088>:u8[1080,1920]",
+            "frame.nv12<pitch=2048,rows=1088>:u8[1080,1920]",
+            &["u8[1080,1920]:[2048,1]+0", "u8[540,960]:[2048,2]+2228224", "u8[540,960]:[2048,2]+2228225"],
+            3_342_336,
+        ),
+        // FFmpeg's sizes of an odd picture: halves are rounded up.
+        (
+            "frame.YUV420P<rows=5>:u8[5,101]",
+            "frame.i420:u8[5,101]",
+            &["u8[5,101]:[101,1]+0", "u8[3,51]:[51,1]+505", "u8[3,51]:[51,1]+658"],
+            811,
+        ),
+        // GStreamer 1.22: multiples of 4, and six rows before the next plane.
+        (
+            "frame.i420<rows=6,pitch=104>:u8[5,101]",
+            "frame.i420<pitch=104,rows=6>:u8[5,101]",
+            &["u8[5,101]:[104,1]+0", "u8[3,51]:[52,1]+624", "u8[3,51]:[52,1]+780"],
+            936,
+        ),
+        (
+            "frame.nv24<pitch=16>:u8[2,12]",
+            "frame.nv24<pitch=16>:u8[2,12]",
+            &["u8[2,12]:[16,1]+0", "u8[2,12]:[32,2]+32", "u8[2,12]:[32,2]+33"],
+            96,
+        ),
+        ("frame.yuy2:u8[2,5]", "frame.yuy2:u8[2,5]", &["u8[2,5]:[12,2]+0", "u8[2,3]:[12,4]+1", "u8[2,3]:[12,4]+3"], 24),
+        (
+            "frame.DXGI_FORMAT_P016:u16[64,64]",
+            "frame.p016:u16[64,64]",
+            &["u16[64,64]:[64,1]+0", "u16[32,32]:[64,2]+4096", "u16[32,32]:[64,2]+4097"],
+            12_288,
+        ),
+        ("frame.VK_FORMAT_A8_UNORM_KHR:u8[48,48]", "frame.gray:u8[48,48]", &["frame.gray:u8[48,48]"], 2304),
+        (
+            "frame.gray<rows=208>:u8[200,640]",
+            "frame.gray<rows=208>:u8[200,640]",
+            &["frame.gray<rows=208>:u8[200,640]"],
+            133_120,
+        ),
+        ("frame.nv12:u8[0,4]", "frame.nv12:u8[0,4]", &["u8[0,4]:[4,1]+0", "u8[0,2]:[2,1]+0", "u8[0,2]:[2,1]+0"], 0),
+    ];
+    for (text, canonical, planes, bytes) in cases {
+        let layout = read(text);
+        assert_eq!(layout.to_string(), canonical);
+        assert_eq!(read(canonical), layout);
+        assert_eq!(layout.planes().iter().map(ToString::to_string).collect::<Vec<_>>(), planes, "{text}");
+        assert_eq!(layout.frame().unwrap().size_in_bytes(), Ok(bytes), "{text}");
+    }
+}
+
+#[test]
+fn frames_that_are_refused() {
+    let cases = [
+        ("frame.nv13:u8[4,4]", 7, "the nearest is nv12"),
+        ("frame.nv12<pitch=3>:u8[4,4]", 18, "a pitch of bytes of at least 4"),
+        ("frame.p010<pitch=9>:u16[4,4]", 18, "a multiple of 2"),
+        ("frame.nv12<rows=3>:u8[4,4]", 17, "a number of rows of at least 4"),
+        ("frame.nv12<rows=8,planes>:u8[4,4]", 17, "planes are packed"),
+        ("frame.nv12<pich=8>:u8[4,4]", 12, "pitch=, rows= or planes"),
+        ("frame.nv12:u8[4,4,3]", 12, "u8[H,W], the sizes of nv12"),
+        ("frame.rgba:u8[4,4,3]", 12, "u8[H,W,4], the sizes of rgba"),
+        ("frame.nv12:u16[4,4]", 12, "u8, the type of nv12"),
+        ("frame.nv12:u8[4,4] x", 20, "nothing more"),
+        ("frame.nv12 u8[4,4]", 12, "`:`, or `<`"),
+    ];
+    for (text, column, expected) in cases {
+        let error = text.parse::<Layout>().unwrap_err();
+        assert_eq!(error.column(), Some(column), "{text}: {error}");
+        assert!(error.to_string().contains(expected), "{text}: {error}");
+    }
+    for text in ["frame.nv12<pitch=18446744073709551615>:u8[4,4]", "frame.nv24<pitch=9223372036854775808>:u8[2,2]"] {
+        assert_eq!(text.parse::<Layout>().unwrap_err().code(), "overflow", "{text}");
+    }
+    let error = "frame.argb32:u8[4,4,4]".parse::<Layout>().unwrap_err();
+    assert!(error.to_string().contains("two orders of bytes"), "{error}");
+    let error = "frame.nv12:u8[4,4] with f32 per 2".parse::<Layout>().unwrap_err();
+    assert!(error.to_string().contains("is a frame"), "{error}");
+    let one = |from: &str, to: &str| copies(&read(from), &read(to), &Settings::default()).unwrap_err().to_string();
+    assert!(one("frame.nv12:u8[4,4]", "u8[6,4]:[4,1]").contains("the planes y, u, v, and the other none of a frame"));
+    assert!(one("frame.nv12:u8[4,4]", "frame.nv16:u8[4,4]").contains("axis 0 has size"));
+}
+
+/// Vulkan (VUID-VkImageCreateInfo-format-04712 and 04713), DXGI and WebGPU refuse odd sizes where colours
+/// have halves of them; a set without the rule does not.
+#[test]
+fn odd_frames_are_refused_by_devices() {
+    let broken = |text: &str, limits: &str| {
+        let (layout, limits) = (read(text), limits.parse::<DeviceLimits>().unwrap());
+        layout.frame().unwrap().broken_rules(&limits).iter().map(|error| error.axis().unwrap()).collect::<Vec<_>>()
+    };
+    for limits in ["vulkan", "d3d12", "webgpu", "d3d12-texture-copy", "webgpu-texture-copy"] {
+        assert_eq!(broken("frame.nv12:u8[5,101]", limits), [0, 1], "{limits}");
+        assert_eq!(broken("frame.nv12:u8[4,101]", limits), [1], "{limits}");
+        assert_eq!(broken("frame.yuy2:u8[5,101]", limits), [1], "{limits}");
+        assert_eq!(broken("frame.nv24:u8[5,101]", limits), [0; 0], "{limits}");
+    }
+    assert_eq!(broken("frame.nv12:u8[5,101]", "none"), [0; 0]);
+}
