@@ -197,7 +197,7 @@ fn planes_together(text: &str, layout: &Layout, planes: &[Plane], json: bool) ->
     lines.push(format!("  surfaces   {}", frame.format().surfaces));
     lines.extend((!others().is_empty()).then(|| format!("  also       {}", others().join(", "))));
     if !frame.broken_rules(&DeviceLimits::webgpu()).is_empty() {
-        lines.push("  odd        Vulkan, Direct3D 12 and WebGPU refuse such a size: its half is none of theirs".into());
+        lines.push("  odd        Vulkan, Direct3D 12 and WebGPU refuse it, as colours have half of an odd size".into());
     }
     Ok(lines.join("\n"))
 }
