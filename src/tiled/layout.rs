@@ -248,7 +248,8 @@ impl Layout {
             return out_of_limits("the memory space", self.memory_space, 0, MAX_MEMORY_SPACE);
         }
         let types = [self.index_type, self.pointer_type];
-        match types.into_iter().flatten().find(|data_type| data_type.kind() != ElementKind::Unsigned) {
+        let is_no_index = |data_type: &DataType| data_type.kind() != ElementKind::Unsigned || data_type.is_stream();
+        match types.into_iter().flatten().find(is_no_index) {
             Some(other) => Err(Error::unsupported_data_type(other.xla_name(), "an index or pointer type")),
             None => Ok(self),
         }

@@ -146,7 +146,7 @@ fn read_unsigned_type(cursor: &mut Cursor<'_>, mark: &str) -> Result<Option<Data
     cursor.expect("(", "`(` and an unsigned integer type")?;
     let start = cursor.position();
     let data_type = read_type(cursor)?;
-    if data_type.kind() != ElementKind::Unsigned {
+    if data_type.kind() != ElementKind::Unsigned || data_type.is_stream() {
         return Err(cursor.error_at(start, "an unsigned integer type"));
     }
     cursor.expect(")", "`)`")?;
