@@ -20,7 +20,8 @@
 //! other, or copied as bytes, or as rows of bits if they begin inside a byte. Rows that are interleaved into
 //! words of 32 bits, the tiles of TPUs, have a kernel of their own.
 //!
-//! Elements of 3, 5, 6 and 7 bits have no kernels over registers. Their rows are unpacked and packed element by element.
+//! Elements of 3, 5, 6 and 7 bits have no kernels over registers. Their rows are unpacked and packed element
+//! by element.
 
 use std::cmp::Reverse;
 
