@@ -7,9 +7,9 @@ use tensor_layout::cursor::Cursor;
 use tensor_layout::plan::{Code, read_type_and_sizes};
 use tensor_layout::strided::Integer;
 use tensor_layout::tiled::Shape;
-use tensor_layout::{BufferTensorDesc, DataType, Error};
+use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error};
 
-use crate::notation::{Notation, Read, read_whole};
+use crate::notation::{Notation, Read, onednn_shape, read_array, read_whole};
 use crate::numbers::{list, read_list};
 
 use super::frame::Frame;
@@ -17,6 +17,38 @@ use super::{Layout, Plane, Role, Written};
 
 /// The word between the planes. No notation of a single plane has it.
 const WITH: &str = " with ";
+
+impl Layout {
+    /// Reads a layout of XLA, sizes and strides, an axis order, or a tag of oneDNN, with the type and sizes in
+    /// front. Other notations are refused. A program that reads by this function and not by `parse` links no
+    /// other reader, which makes it smaller.
+    ///
+    /// # Errors
+    ///
+    /// `parse` for another text, and the errors of such a layout.
+    ///
+    /// ```
+    /// use tensor_layout_text::Layout;
+    ///
+    /// let tag = Layout::from_array_text("f32[2,35,9,9]:nChw16c")?;
+    /// assert_eq!(tag, "f32[2,35,9,9]:nChw16c".parse()?);
+    /// assert_eq!(Layout::from_array_text("kv:BNHC:f16[B=2,N=4,H=2,C=8]").unwrap_err().code(), "parse");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn from_array_text(text: &str) -> Result<Layout, Error> {
+        let mut cursor = Cursor::new(text);
+        match read_array(&mut cursor)? {
+            Read::One { layout, notation, text, reversed } => Ok(Layout::of_one(layout, notation, text, reversed)),
+            Read::Shape(shape) => Ok(shape.into()),
+            _ => Err(cursor.error_at(0, "the type and sizes of one array")),
+        }
+    }
+
+    fn of_one(layout: AnyLayout, notation: Notation, text: Option<String>, reversed: Vec<usize>) -> Layout {
+        let text = text.filter(|_| reversed.is_empty());
+        Layout::of(Plane { reversed, ..Plane::one(layout, notation, text) })
+    }
+}
 
 impl FromStr for Layout {
     type Err = Error;
@@ -32,10 +64,7 @@ impl FromStr for Layout {
             return frame.try_into();
         }
         match read_whole(&mut cursor)? {
-            Read::One { layout, notation, text, reversed } => {
-                let text = text.filter(|_| reversed.is_empty());
-                Ok(Layout::of(Plane { reversed, ..Plane::one(layout, notation, text) }))
-            }
+            Read::One { layout, notation, text, reversed } => Ok(Layout::of_one(layout, notation, text, reversed)),
             Read::Blocks(blocks) => Ok(blocks.into()),
             Read::Named(named) => named.try_into(),
             Read::Cache(cache) => Ok(cache.into()),
@@ -63,7 +92,10 @@ impl Layout {
     /// ```
     pub fn from_onednn_tag<T: Integer>(data_type: DataType, sizes: &[T], tag: &str) -> Result<Layout, Error> {
         let desc = BufferTensorDesc::packed(data_type, sizes)?;
-        format!("{data_type}{}:{tag}", list(desc.sizes())).parse()
+        // Not by way of the text: a program that needs tags alone links no other reader.
+        let shape = onednn_shape(data_type, desc.sizes(), tag)?;
+        let text = format!("{data_type}{}:{tag}", list(desc.sizes()));
+        Ok(Layout::of_one(shape.into(), Notation::OneDnn, Some(text), Vec::new()))
     }
 }
 

@@ -23,7 +23,8 @@ use crate::spell::tiles::{Blocked, insert_missing};
 /// The most dimensions of a oneDNN memory descriptor (`DNNL_MAX_NDIMS`). Layouts with more have no tag.
 const MAX_DIMENSIONS: usize = 12;
 
-fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
+/// Returns the layout of these sizes that a tag names.
+pub(crate) fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
     let mut cursor = Cursor::new(tag);
     let shape = read_tag(&mut cursor, data_type, sizes)?;
     cursor.end("nothing more")?;

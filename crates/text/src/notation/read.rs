@@ -57,6 +57,15 @@ pub(crate) fn read_whole(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     Ok(read)
 }
 
+/// Reads what begins with the type and sizes of one array: a layout of XLA, strides, an axis order or a tag.
+pub(crate) fn read_array(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
+    let data_type = read_type(cursor)?;
+    let extents = read_extents(cursor)?;
+    let (read, after) = after_sizes(cursor, data_type, extents)?;
+    cursor.end(after)?;
+    Ok(read)
+}
+
 /// Reads the suffix of a swizzle behind a layout.
 fn swizzled(read: Read, cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     let start = cursor.position();
@@ -174,14 +183,7 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
 /// Reads sizes, and the layout that follows them.
 fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'static str), Error> {
     let extents = read_extents(cursor)?;
-    let fixed: Option<Dims> = extents
-        .iter()
-        .map(|extent| match extent {
-            Extent::Static(size) => Some(*size),
-            _ => None,
-        })
-        .collect();
-    let read = match (cursor.peek(), fixed) {
+    let read = match (cursor.peek(), fixed(&extents)) {
         (Some(b'['), Some(sizes)) => {
             let strides = tuple(cursor, signed)?;
             skip_device(cursor)?;
@@ -192,23 +194,41 @@ fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'s
         (Some(b'L' | b'F' | b'D'), Some(sizes)) if jax::is_layout(cursor.rest()) => {
             Read::one(jax::read(cursor, data_type, &sizes)?, Notation::Jax)
         }
-        (Some(b':'), Some(sizes)) if cursor.eat(":") => match cursor.peek() {
-            Some(b'[') => {
-                let desc = read_strides_or_order(cursor, data_type, &sizes)?;
-                return Ok((Read::one(desc, Notation::Strides), "nothing more, or `+` and a base offset in elements"));
-            }
-            _ => tag(cursor, data_type, &sizes)?,
-        },
-        (next, _) => {
-            let read = match read_layout_after_sizes(cursor, data_type, extents)? {
-                Shape::Array(array) => Read::one(array, Notation::Xla),
-                other => Read::Shape(other),
-            };
-            const AFTER: &str = "`{` and an XLA layout, `:` and strides or an axis order, or nothing more";
-            return Ok((read, if next == Some(b'{') { NOTHING } else { AFTER }));
-        }
+        _ => return after_sizes(cursor, data_type, extents),
     };
     Ok((read, NOTHING))
+}
+
+/// Returns the sizes if all are numbers.
+fn fixed(extents: &[Extent]) -> Option<Dims> {
+    let size = |extent: &Extent| match extent {
+        Extent::Static(size) => Some(*size),
+        _ => None,
+    };
+    extents.iter().map(size).collect()
+}
+
+/// Reads a layout of XLA, strides, an axis order or a tag behind the sizes.
+fn after_sizes(
+    cursor: &mut Cursor<'_>,
+    data_type: DataType,
+    extents: Vec<Extent>,
+) -> Result<(Read, &'static str), Error> {
+    if let (Some(b':'), Some(sizes)) = (cursor.peek(), fixed(&extents)) {
+        cursor.eat(":");
+        if cursor.peek() != Some(b'[') {
+            return Ok((tag(cursor, data_type, &sizes)?, NOTHING));
+        }
+        let desc = read_strides_or_order(cursor, data_type, &sizes)?;
+        return Ok((Read::one(desc, Notation::Strides), "nothing more, or `+` and a base offset in elements"));
+    }
+    let next = cursor.peek();
+    let read = match read_layout_after_sizes(cursor, data_type, extents)? {
+        Shape::Array(array) => Read::one(array, Notation::Xla),
+        other => Read::Shape(other),
+    };
+    const AFTER: &str = "`{` and an XLA layout, `:` and strides or an axis order, or nothing more";
+    Ok((read, if next == Some(b'{') { NOTHING } else { AFTER }))
 }
 
 /// Reads an axis order, a tag of oneDNN or a layout of TVM.
