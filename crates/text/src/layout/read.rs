@@ -19,9 +19,9 @@ use super::{Layout, Plane, Role, Written};
 const WITH: &str = " with ";
 
 impl Layout {
-    /// Reads a layout of XLA, sizes and strides, an axis order, or a tag of oneDNN, with the type and sizes in
-    /// front. Other notations are refused. A program that reads by this function and not by `parse` links no
-    /// other reader, which makes it smaller.
+    /// Reads a layout of XLA, sizes and strides, an axis order, or a tag of oneDNN, with the type and sizes
+    /// in front. Other notations are refused. A program that reads by this function and not by `parse` links
+    /// no other reader, which makes it smaller.
     ///
     /// # Errors
     ///
