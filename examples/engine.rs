@@ -167,7 +167,7 @@ fn main() -> Answer<()> {
         let arena = match arena(&tensors, &limits) {
             Ok(arena) => arena,
             Err(problems) => {
-                for (position, errors) in problems {
+                for (position, errors) in problems.tensors {
                     println!("  {name}: {}: {errors}", weights[position].name);
                 }
                 continue;

@@ -129,6 +129,41 @@ impl Relayout {
         Ok(vec![Piece { range: 0..size, reads, needs: self.destination_needs, copy }])
     }
 
+    /// Returns the pieces of [`partition`](Self::partition), each with its own range of the destination, for
+    /// threads without rayon.
+    ///
+    /// # Errors
+    ///
+    /// `buffer_too_short` for a destination that is too short, and the errors of
+    /// [`partition`](Self::partition).
+    ///
+    /// ```
+    /// use tensor_layout::relayout::Relayout;
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let nchw = BufferTensorDesc::nchw(DataType::U8, [4, 3, 512, 512])?;
+    /// let plan = Relayout::new(&nchw, &BufferTensorDesc::nhwc(DataType::U8, [4, 3, 512, 512])?)?;
+    /// let (source, mut buffer) = (vec![1; 3 << 20], vec![0; 3 << 20]);
+    /// std::thread::scope(|scope| {
+    ///     for (piece, own) in plan.pieces_of(4, &mut buffer)? {
+    ///         let source = &source;
+    ///         scope.spawn(move || piece.run(source, own));
+    ///     }
+    ///     Ok::<(), tensor_layout::Error>(())
+    /// })?;
+    /// assert_eq!(buffer, source);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn pieces_of<'a>(
+        &self,
+        pieces: usize,
+        destination: impl Into<Destination<'a>>,
+    ) -> Result<Vec<(Piece, Destination<'a>)>, Error> {
+        let destination = destination.into();
+        require("destination", destination.len(), self.destination_needs)?;
+        Ok(with_ranges(self.partition(pieces, 1)?, destination))
+    }
+
     /// At most so many pieces. `None` if the copy stays whole.
     fn cut(&self, pieces: usize, alignment: usize) -> Result<Option<Vec<Piece>>, Error> {
         let least = self.settings.least_piece.unwrap_or(LEAST_PIECE).max(1);
@@ -383,7 +418,7 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn run_parallel<'a>(&self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<(), Error> {
-        let mut rest = destination.into();
+        let rest = destination.into();
         let threads = rayon::current_num_threads();
         // The lengths are checked here for all pieces, so that either all pieces run or none.
         require("source", source.len(), self.source_needs)?;
@@ -396,14 +431,7 @@ impl Relayout {
         {
             return self.run(source, rest);
         }
-        let mut work = Vec::with_capacity(pieces.len());
-        for piece in pieces {
-            // If padding is kept, the padding at the end of the buffer may be missing.
-            let length = piece.range.len().min(rest.len());
-            let (own, after) = rest.split_at(length);
-            work.push((piece, own));
-            rest = after;
-        }
+        let work = with_ranges(pieces, rest);
         // Every piece is a task by itself, so that no thread waits for another one with several pieces left.
         work.into_par_iter().with_max_len(1).try_for_each(|(piece, own)| piece.run(source, own))
     }
@@ -418,6 +446,19 @@ impl Relayout {
         let most = lines_read(&self.passes.last).saturating_mul(u64::try_from(threads).unwrap_or(u64::MAX));
         together >= most.div_euclid(2).max(lines_read(&self.passes.last).saturating_mul(3).div_euclid(2))
     }
+}
+
+/// Gives each piece its own range of the destination.
+fn with_ranges(pieces: Vec<Piece>, mut rest: Destination<'_>) -> Vec<(Piece, Destination<'_>)> {
+    let mut work = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        // If padding is kept, the padding at the end of the buffer may be missing.
+        let length = piece.range.len().min(rest.len());
+        let (own, after) = rest.split_at(length);
+        work.push((piece, own));
+        rest = after;
+    }
+    work
 }
 
 /// How many cache lines of the source the boxes of a program read. Lines that several boxes read count

@@ -268,6 +268,25 @@ impl BufferTensorDesc {
         self.sliced(&|axis| taken.get(axis).copied())
     }
 
+    /// Returns the part that ranges of indices keep, one for each axis, such as
+    /// [`BindingPiece::indices`](crate::upload::BindingPiece::indices).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`slice`](Self::slice).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[4, 10])?;
+    /// assert_eq!(desc.slice_ranges(&[1..3, 2..9])?, desc.slice(&[(1..3).into(), (2..9).into()])?);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn slice_ranges(&self, ranges: &[core::ops::Range<u64>]) -> Result<Self, Error> {
+        let slices: SmallVec<[Slice; 8]> = ranges.iter().cloned().map(Slice::from).collect();
+        self.slice(&slices)
+    }
+
     /// Returns the part that a [`slice`](Self::slice) of one axis keeps.
     ///
     /// # Errors

@@ -2,13 +2,16 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 
 use crate::bridge::AnyLayout;
 use crate::checked::{self, BYTES, Exact};
 use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
+use crate::strided::BlockTensorDesc;
 
+use super::bindings::Binding;
 use super::limits::{DeviceLimits, common_multiple};
 use super::report::{Errors, UploadReport};
 use super::split::split_binding;
@@ -54,12 +57,17 @@ pub struct ArenaBinding {
     pub offset: u64,
     /// The bytes of the buffer to bind.
     pub bound: Range<u64>,
-    /// The bytes at the end of `bound` that hold no element. Zero them once, when the buffer is made.
+    /// The bytes at the end of `bound` that hold no element, counted from its start, as in
+    /// [`UploadReport::padding`]. Zero them once, when the buffer is made.
     pub padding: Range<u64>,
+    /// Whether the device reads or writes the tensor.
+    pub role: Role,
     /// The indices of each axis of the tensor that the binding covers.
     pub indices: Vec<Range<u64>>,
     /// The layout of these indices: the destination of an upload, or the source of a download.
     pub layout: AnyLayout,
+    /// The tensor of blocks whose bytes `layout` has. `None` for other tensors, and for a piece of a block.
+    pub blocks: Option<BlockTensorDesc>,
 }
 
 /// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is
@@ -77,8 +85,8 @@ pub struct ArenaBinding {
 ///
 /// # Errors
 ///
-/// For each tensor with a problem, its position in the list and its errors.
-pub fn arena(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Result<Arena, Vec<(usize, Errors)>> {
+/// For each tensor with a problem, its position in the list and its errors ([`ArenaErrors`]).
+pub fn arena(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Result<Arena, ArenaErrors> {
     let mut arena = Arena { buffers: Vec::new(), tensors: Vec::new() };
     let mut problems = Vec::new();
     // The buffer that is being filled, for inputs and for outputs.
@@ -91,11 +99,74 @@ pub fn arena(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Resu
             Err(errors) => problems.push((position, errors)),
         }
     }
-    if problems.is_empty() { Ok(arena) } else { Err(problems) }
+    if problems.is_empty() { Ok(arena) } else { Err(ArenaErrors { tensors: problems }) }
 }
 
+/// Why [`arena`] placed nothing: the errors of each tensor that has some.
+///
+/// ```
+/// use tensor_layout::upload::{arena, ArenaErrors, DeviceLimits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+///
+/// let (fits, not) = (BufferTensorDesc::packed(DataType::F32, &[3])?, BufferTensorDesc::packed(DataType::F32, &[0])?);
+/// let given = [(&fits as &dyn ToIndexMap, Role::Input), (&not, Role::Input)];
+/// let errors: ArenaErrors = arena(&given, &DeviceLimits::directml()).unwrap_err();
+/// assert_eq!((errors.tensors.len(), errors.tensors[0].0), (1, 1));
+/// assert_eq!(errors.to_string(), "tensor 1: axis 0 has size 0, but every size must be at least 1 here");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ArenaErrors {
+    /// The position of each such tensor in the list, and its errors.
+    pub tensors: Vec<(usize, Errors)>,
+}
+
+impl fmt::Display for ArenaErrors {
+    /// Writes each error in a line, behind the position of its tensor.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for (position, errors) in &self.tensors {
+            for error in errors.iter() {
+                let end = if core::mem::take(&mut first) { "" } else { "\n" };
+                write!(f, "{end}tensor {position}: {error}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for ArenaErrors {}
+
 impl Arena {
-    fn add(
+    /// The bindings of all tensors, for [`validate_bindings`](super::validate_bindings): in the order of the
+    /// tensors, with the number of the buffer as its id.
+    ///
+    /// ```
+    /// use tensor_layout::upload::{arena, validate_bindings, DeviceLimits, Role};
+    /// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+    ///
+    /// let (a, b) = (BufferTensorDesc::packed(DataType::F16, &[3])?, BufferTensorDesc::packed(DataType::F16, &[4])?);
+    /// let limits = DeviceLimits::webgpu();
+    /// let arena = arena(&[(&a as &dyn ToIndexMap, Role::Input), (&b, Role::Output)], &limits).unwrap();
+    /// assert!(validate_bindings(&arena.bindings(), &limits).iter().all(Result::is_ok));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bindings(&self) -> Vec<Binding<'_>> {
+        let binding = |one: &'_ ArenaBinding| {
+            let length = self.buffers.get(one.buffer).copied().unwrap_or(0);
+            (checked::count(one.buffer), UploadBuffer::new(length, one.offset, one.role))
+        };
+        let all = self.tensors.iter().flatten();
+        all.map(|one| {
+            let (id, buffer) = binding(one);
+            Binding::new(&one.layout, id, buffer)
+        })
+        .collect()
+    }
+
+    pub(super) fn add(
         &mut self,
         layout: &dyn ToIndexMap,
         role: Role,
@@ -125,9 +196,8 @@ impl Arena {
             if let Some(length) = self.buffers.get_mut(buffer) {
                 *length = end;
             }
-            let first = report.bound.start;
-            let padding = first.plus(report.padding.start)..first.plus(report.padding.end);
-            bindings.push(ArenaBinding { buffer, offset, bound: report.bound, padding, indices, layout });
+            let (bound, padding, blocks) = (report.bound, report.padding, piece.blocks);
+            bindings.push(ArenaBinding { buffer, offset, bound, padding, role, indices, layout, blocks });
         }
         Ok(bindings)
     }

@@ -42,7 +42,7 @@ mod tensor_map;
 mod validate;
 mod write_units;
 
-pub use arena::{Arena, ArenaBinding, PackedBuffer, arena, pack_buffer};
+pub use arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer, arena, pack_buffer};
 pub use bindings::{Binding, validate_bindings};
 pub use feature_level::FeatureLevel;
 #[cfg(feature = "serde")]
@@ -52,7 +52,7 @@ pub use limits::read_size;
 pub use limits::{DeviceLimits, TypeLimits};
 pub use planes::{PlaneLimits, PlaneRole};
 pub use report::{Errors, UploadReport};
-pub use scaled::ScaledTensor;
+pub use scaled::{ScaledPiece, ScaledTensor, arena_of_scaled};
 pub use split::{BindingPiece, split_binding};
 pub use suggest::{Suggestion, suggest};
 pub use tensor_map::{BoxReport, Im2col, Interleave, TensorMapBox};

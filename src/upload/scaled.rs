@@ -1,14 +1,18 @@
 //! `ScaledTensor`: values and the scales of their blocks, in planes of their own.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{self, Dims, Exact, OFFSET, at};
 use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
-use crate::strided::{Integer, index_of};
+use crate::strided::{Integer, Slice, index_of};
 
-use super::arena::{PackedBuffer, pack_buffer};
-use super::limits::DeviceLimits;
+use super::arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer, pack_buffer};
+use super::limits::{DeviceLimits, common_multiple};
+use super::report::{Errors, UploadReport};
+use super::split::{BindingPiece, split_binding};
+use super::validate::Role;
 
 /// A tensor of small numbers with one scale for each block of them, as MXFP4, MXFP8, NVFP4 and Metal's
 /// auxiliary planes have it. Values and scales are layouts of their own, and may be any: packed, padded, or
@@ -103,4 +107,138 @@ impl<'a> ScaledTensor<'a> {
         };
         self.planes.iter().map(offset).collect()
     }
+
+    /// Cuts the tensor into pieces of whole rows of blocks, of which every plane fits one binding: values and
+    /// scales are cut at the same indices of the outermost axis that can be cut. A tensor that fits is one
+    /// piece.
+    ///
+    /// # Errors
+    ///
+    /// `no_pieces` if no number of pieces fits, and the errors of [`split_binding`].
+    ///
+    /// ```
+    /// use tensor_layout::upload::{ScaledPiece, ScaledTensor};
+    /// use tensor_layout::{BufferTensorDesc, DataType, DeviceLimits};
+    ///
+    /// let values = BufferTensorDesc::packed(DataType::F4E2M1FN, &[128, 320])?;
+    /// let scales = BufferTensorDesc::packed(DataType::F8E8M0FNU, &[128, 10])?;
+    /// let tensor = ScaledTensor::new(&values, &[(&scales, &[1, 32])])?;
+    /// let pieces: Vec<ScaledPiece> = tensor.split_binding(&DeviceLimits::webgpu().with("max_binding", "8KiB")?)?;
+    /// assert_eq!((pieces.len(), pieces[1].indices[0].clone()), (4, 32..64));
+    /// assert_eq!((pieces[1].planes[0].bound.clone(), pieces[1].planes[1].bound.clone()), (5120..10240, 256..640));
+    /// assert_eq!(pieces[1].planes[1].indices, [32..64, 0..10]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn split_binding(&self, limits: &DeviceLimits) -> Result<Vec<ScaledPiece>, Error> {
+        let sizes = self.planes.first().map_or(&[][..], |(map, _)| map.sizes());
+        let mut refusal = None;
+        for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
+            let blocks = self.planes.iter().map(|(_, block)| at(block, axis).max(1));
+            let unit = blocks.fold(1, |unit, block| common_multiple(unit, block).unwrap_or(u64::MAX));
+            let mut count = 1_u64;
+            while count <= size.div_ceil(unit) && count <= MOST_PIECES {
+                let rows = checked::round_up(size.div_ceil(count), unit, OFFSET)?;
+                // Tiles of scales are cut between two of them if there are enough rows.
+                let rows = if rows > ROWS { checked::round_up(rows, ROWS, OFFSET)? } else { rows };
+                match self.cut(axis, rows, limits) {
+                    Ok(Some(pieces)) => return Ok(pieces),
+                    Ok(None) => {}
+                    Err(error) => refusal = Some(error),
+                }
+                count = count.times(2);
+            }
+        }
+        if sizes.iter().all(|&size| size <= 1)
+            && let Some(pieces) = self.cut(0, u64::MAX, limits)?
+        {
+            return Ok(pieces);
+        }
+        Err(refusal.unwrap_or_else(|| Code::NoPieces.by(limits.max_binding, limits.offset_alignment)))
+    }
+
+    /// Returns the pieces of so many rows of an axis. `None` if a plane of one does not fit.
+    fn cut(&self, axis: usize, rows: u64, limits: &DeviceLimits) -> Result<Option<Vec<ScaledPiece>>, Error> {
+        let sizes = self.planes.first().map_or(&[][..], |(map, _)| map.sizes());
+        let (size, mut pieces, mut start) = (sizes.get(axis).copied().unwrap_or(1), Vec::new(), 0);
+        while start < size || pieces.is_empty() {
+            let end = start.saturating_add(rows).min(size);
+            let mut planes = Vec::new();
+            for (map, block) in &self.planes {
+                let block = block.get(axis).copied().unwrap_or(1).max(1);
+                let own = start.divided_by(block)..end.div_ceil(block);
+                let ranges = map.sizes().iter().enumerate();
+                let ranges: Vec<Range<u64>> =
+                    ranges.map(|(other, &size)| if other == axis { own.clone() } else { 0..size }).collect();
+                let slices: Vec<Slice> = ranges.iter().cloned().map(Slice::from).collect();
+                let mut split = split_binding(&map.slice(&slices)?, limits)?.into_iter();
+                let (Some(piece), None) = (split.next(), split.next()) else { return Ok(None) };
+                planes.push(BindingPiece { indices: ranges, ..piece });
+            }
+            let indices = sizes.iter().enumerate();
+            let indices = indices.map(|(other, &size)| if other == axis { start..end } else { 0..size }).collect();
+            pieces.push(ScaledPiece { indices, planes });
+            start = end.max(start.saturating_add(1));
+        }
+        Ok(Some(pieces))
+    }
+}
+
+/// The most pieces that are tried.
+const MOST_PIECES: u64 = 1 << 14;
+/// The rows of the largest tile of scales (`nvidia.sf_128x4`).
+const ROWS: u64 = 128;
+
+/// One piece of a [`ScaledTensor`] that [`split_binding`](ScaledTensor::split_binding) has cut.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ScaledPiece {
+    /// The indices of the values.
+    pub indices: Vec<Range<u64>>,
+    /// The binding of each plane, the values first. Its indices are those of the plane.
+    pub planes: Vec<BindingPiece>,
+}
+
+/// Places tensors of values and scales as [`arena`](super::arena) places others. Planes that are too large
+/// for one binding are cut at the same values ([`ScaledTensor::split_binding`]).
+/// [`Arena::tensors`](super::Arena::tensors) has each plane by itself, the values of the first tensor first.
+///
+/// # Errors
+///
+/// For each tensor with a problem, its position in the list and its errors.
+///
+/// ```
+/// use tensor_layout::upload::{arena_of_scaled, Role, ScaledTensor};
+/// use tensor_layout::{BufferTensorDesc, DataType, DeviceLimits};
+///
+/// let values = BufferTensorDesc::packed(DataType::F4E2M1FN, &[128, 320])?;
+/// let scales = BufferTensorDesc::packed(DataType::F8E8M0FNU, &[128, 10])?;
+/// let tensor = ScaledTensor::new(&values, &[(&scales, &[1, 32])])?;
+/// let arena = arena_of_scaled(&[(&tensor, Role::Input)], &DeviceLimits::webgpu()).unwrap();
+/// assert_eq!((arena.tensors.len(), arena.buffers[0]), (2, 21760));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn arena_of_scaled(tensors: &[(&ScaledTensor<'_>, Role)], limits: &DeviceLimits) -> Result<Arena, ArenaErrors> {
+    let (mut arena, mut problems) = (Arena { buffers: Vec::new(), tensors: Vec::new() }, Vec::new());
+    // The buffer that is being filled, for inputs and for outputs.
+    let mut open: [Option<usize>; 2] = [None, None];
+    for (position, &(tensor, role)) in tensors.iter().enumerate() {
+        let class = usize::from(limits.one_usage && role == Role::Output);
+        let Some(open) = open.get_mut(class) else { continue };
+        let refused = |error| Errors::new(Vec::from([error]), UploadReport::of_nothing(limits));
+        let mut place = || -> Result<Vec<Vec<ArenaBinding>>, Errors> {
+            let mut bindings: Vec<Vec<ArenaBinding>> = tensor.planes.iter().map(|_| Vec::new()).collect();
+            for piece in tensor.split_binding(limits).map_err(refused)? {
+                for (own, piece) in bindings.iter_mut().zip(piece.planes) {
+                    let placed = arena.add(&piece.layout, role, limits, open)?;
+                    own.extend(placed.into_iter().map(|one| ArenaBinding { indices: piece.indices.clone(), ..one }));
+                }
+            }
+            Ok(bindings)
+        };
+        match place() {
+            Ok(bindings) => arena.tensors.extend(bindings),
+            Err(errors) => problems.push((position, errors)),
+        }
+    }
+    if problems.is_empty() { Ok(arena) } else { Err(ArenaErrors { tensors: problems }) }
 }

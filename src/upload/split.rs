@@ -24,9 +24,10 @@ use core::ops::Range;
 
 use crate::bridge::AnyLayout;
 use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
+use crate::element::BlockType;
 use crate::error::{Code, Error};
 use crate::map::{Swizzle, ToIndexMap};
-use crate::strided::{Owns, Slice};
+use crate::strided::{BlockTensorDesc, Owns, Slice};
 
 use super::limits::{DeviceLimits, common_multiple};
 use super::strides::bits_to;
@@ -44,6 +45,10 @@ pub struct BindingPiece {
     /// The piece as a tensor whose offsets count from the start of `bound`: a descriptor if the whole tensor
     /// has one, else an index map.
     pub layout: AnyLayout,
+    /// The tensor of blocks whose bytes `layout` has; its
+    /// [`indices_of_piece`](BlockTensorDesc::indices_of_piece) gives `indices` in values. `None` for other
+    /// tensors, and for a piece that cuts a block.
+    pub blocks: Option<BlockTensorDesc>,
     /// The bytes to bind, counted from the start of the tensor's buffer.
     pub bound: Range<u64>,
 }
@@ -86,7 +91,8 @@ pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) 
     let device = common_multiple(limits.offset_alignment_of(tensor.data_type, bits), size_multiple)?;
     let alignment = common_multiple(common_multiple(device, tensor.element_bytes())?, tensor.promise)?;
     let room = wide_product(limits.max_binding.minus(limits.max_binding.modulo(size_multiple)), 8_u64);
-    let mut split = Split { limits, bits, alignment, size_multiple, room, pieces: Vec::new() };
+    let mut split =
+        Split { limits, bits, block_type: tensor.block_type, alignment, size_multiple, room, pieces: Vec::new() };
     let indices = tensor.sizes().iter().map(|&size| 0..size).collect();
     split.add(&tensor, indices)?;
     Ok(split.pieces)
@@ -95,6 +101,7 @@ pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) 
 struct Split<'a> {
     limits: &'a DeviceLimits,
     bits: u32,
+    block_type: Option<BlockType>,
     alignment: u64,
     size_multiple: u64,
     /// The largest binding, in bits.
@@ -182,7 +189,9 @@ impl Split<'_> {
         let exact = checked::bytes_for(part.span_elements.minus(skipped), self.bits)?;
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
         let (layout, bound) = (part.after(skipped)?, start..checked::add(start, length, BYTES)?);
-        self.pieces.push(BindingPiece { indices, layout, bound });
+        let bytes = self.block_type.zip(layout.as_descriptor());
+        let blocks = bytes.and_then(|(of, bytes)| BlockTensorDesc::of_bytes(of, bytes.clone()).ok());
+        self.pieces.push(BindingPiece { indices, layout, blocks, bound });
         Ok(())
     }
 }

@@ -62,6 +62,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Level>();
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
+    shared::<relayout::Plans>();
     shared::<relayout::Relayout>();
     shared::<relayout::Caches>();
     shared::<relayout::Destination<'_>>();
@@ -76,6 +77,8 @@ fn public_types_are_send_and_sync() {
     shared::<upload::ScaledTensor<'_>>();
     shared::<upload::Arena>();
     shared::<upload::ArenaBinding>();
+    shared::<upload::ScaledPiece>();
+    error::<upload::ArenaErrors>();
     shared::<upload::BindingPiece>();
     shared::<upload::Binding<'_>>();
     shared::<upload::UploadBuffer>();
