@@ -14,6 +14,10 @@ use crate::npy;
 use crate::stored::{Contents, Entry, Kind, Readers};
 use crate::{Error, Input, gguf, safetensors};
 
+/// The key of the metadata that names the source, and the start of the hash FNV-1a of 128 bits.
+const SOURCE: &str = "source";
+const FNV_128: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+
 /// Opens a safetensors, GGUF or .npy file, or the index of a sharded model with all its parts. A file is
 /// known by its first bytes, an index by its ending `.json`.
 ///
@@ -153,6 +157,55 @@ impl File {
         self.parts.iter().try_for_each(|part| part.input.check_unchanged())
     }
 
+    /// The word of metadata that names a model as the source of another: a hash of its headers and sizes.
+    pub(crate) fn source_word(&self) -> (String, Value) {
+        let hash = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul((1 << 88) | 0x13b);
+        let mut all = FNV_128;
+        for part in &self.parts {
+            let bytes: &[u8] = &part.input;
+            let start = part.contents.entries.iter().map(|entry| entry.range.start).min().unwrap_or(bytes.len());
+            let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_le_bytes();
+            all = bytes.get(..start).unwrap_or_default().iter().chain(&size).fold(all, |all, &byte| hash(all, byte));
+        }
+        (SOURCE.to_owned(), format!("{all:032x}").into())
+    }
+
+    /// Checks that this model, a cache, was made of `source` as it is now: of a model with these headers and
+    /// sizes. Models that are laid out, and those of recipes, name their source so. The bytes of tensors are
+    /// not compared.
+    ///
+    /// # Errors
+    ///
+    /// A file names no source, or another one: `source` was changed, or is another model.
+    ///
+    /// ```
+    /// use tensor_layout_files::{Writer, open};
+    ///
+    /// let [path, cache] = ["source", "cache"].map(|name| std::env::temp_dir().join(format!("tensor-layout-{name}.safetensors")));
+    /// Writer::create(&path)?.tensor("a", &"u8[3]:[1]".parse()?, b"abc")?.finish()?;
+    /// let source = open(&path)?;
+    /// Writer::create(&cache)?.made_from(&source).tensor("a", &"u8[3]:[1]".parse()?, b"abc")?.finish()?;
+    /// open(&cache)?.made_from(&source)?;
+    /// assert!(source.made_from(&source).unwrap_err().to_string().ends_with("names no source"));
+    /// # std::fs::remove_file(&path)?;
+    /// # std::fs::remove_file(&cache)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn made_from(&self, source: &File) -> Result<(), Error> {
+        let (key, word) = source.source_word();
+        self.parts.iter().try_for_each(|part| match part.metadata().get(&key) {
+            None => Err(Error::new(part.input.path(), "names no source")),
+            Some(found) if *found != word => {
+                let source = source.path.display();
+                Err(Error::new(
+                    part.input.path(),
+                    format!("was made of another model than {source}, or of an earlier one"),
+                ))
+            }
+            Some(_) => Ok(()),
+        })
+    }
+
     /// Checks that each tensor is in one part, the one that the index says.
     fn check_index(&self, index: &Index) -> Result<(), Error> {
         let refuse = |why: String| Err(Error::new(&self.path, why));
@@ -251,6 +304,11 @@ impl<'f> Tensor<'f> {
 
     pub(crate) fn shared_sizes(&self) -> Arc<[u64]> {
         Arc::clone(&self.entry.sizes)
+    }
+
+    /// What its layout depends on.
+    pub(crate) fn form(&self) -> (&'f Kind, &'f [u64]) {
+        (&self.entry.kind, &self.entry.sizes)
     }
 
     /// The name of the type of the elements or of the blocks: `bf16`, `q4_0`.

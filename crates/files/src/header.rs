@@ -1,7 +1,8 @@
 //! The header of a new safetensors file, which lists the tensors that follow.
 //!
 //! Tensors with wider elements come first, so that each begins at a multiple of its element. Tensors of equal
-//! width keep their order. If all tensors are packed, the file names no layout and has the bytes that the
+//! width keep their order. With an alignment, tensors come first whose size is a multiple of the larger power of
+//! two, and tensors of padding, `__fill.0` and so on, are between those that would begin elsewhere. If all tensors are packed, the file names no layout and has the bytes that the
 //! safetensors libraries write. Otherwise it names the layout of every tensor.
 
 use std::cmp::Reverse;
@@ -12,8 +13,12 @@ use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::{Layout, Notation};
 
 use crate::error::printable;
-use crate::safetensors::{LAYOUT, LENGTH, METADATA, ROW_OF_BYTES};
-use crate::stored::SAME_AS;
+use crate::safetensors::{FILL, FINGERPRINT, LAYOUT, LENGTH, METADATA, ROW_OF_BYTES, is_fill};
+use crate::stored::{SAME_AS, size_in_bytes};
+
+/// The multiple of bytes at which the first tensor begins, and the largest one for every tensor.
+const FIRST_ALIGNED: usize = 64;
+const MOST_ALIGNED: u64 = 16_384;
 
 /// What a new header says about one tensor.
 #[derive(Debug, Clone)]
@@ -21,6 +26,8 @@ pub(crate) struct Listed {
     name: String,
     /// The layout, as the metadata names it.
     layout: String,
+    /// The fingerprint of the layout, if one index map describes it.
+    fingerprint: Option<String>,
     /// Whether the format can store the layout as it is.
     is_plain: bool,
     dtype: &'static str,
@@ -31,25 +38,40 @@ pub(crate) struct Listed {
 
 impl Listed {
     pub(crate) fn new(name: &str, layout: &Layout) -> Result<Listed, Error> {
-        let map = layout.whole()?;
+        let Ok(map) = layout.whole() else { return Listed::of_parts(name, layout) };
         let (data_type, is_plain) = (map.data_type(), layout.blocks().is_none() && is_plain(map));
         let is_whole = data_type.bits() >= 8 && map.element_bits() == data_type.bits();
         // A packed tensor keeps its shape. Any other tensor is one row of all its physical elements, or of
         // bytes if the format cannot express the elements.
         let (dtype, shape) = match data_type.name_in(Naming::Safetensors) {
             Some(dtype) if self::is_plain(map) => (dtype, map.sizes().to_vec()),
+            // A permutation of the elements keeps the sizes as well.
+            Some(dtype) if is_whole && map.element_count() == map.physical_elements() => (dtype, map.sizes().to_vec()),
             Some(dtype) if is_whole => (dtype, vec![map.physical_elements()]),
             _ => (ROW_OF_BYTES.name_in(Naming::Safetensors).unwrap_or_default(), vec![map.physical_size_in_bytes()]),
         };
         Ok(Listed {
             name: name.to_owned(),
             layout: text_of(layout),
+            fingerprint: layout.fingerprint().ok().map(|fingerprint| fingerprint.to_string()),
             is_plain,
             dtype,
             shape,
             element_bits: data_type.bits(),
             bytes: map.physical_size_in_bytes(),
         })
+    }
+
+    /// A layout of several parts or planes is a row of bytes.
+    fn of_parts(name: &str, layout: &Layout) -> Result<Listed, Error> {
+        let (bytes, text) = (size_in_bytes(layout)?, layout.to_string());
+        if layout.is_tuple() || text.parse::<Layout>().ok().as_ref() != Some(layout) {
+            return Err(layout.whole().err().unwrap_or_else(|| Error::not_expressible("single index map", text)));
+        }
+        let dtype = ROW_OF_BYTES.name_in(Naming::Safetensors).unwrap_or_default();
+        let (shape, element_bits) = (vec![bytes], ROW_OF_BYTES.bits());
+        let (name, fingerprint) = (name.to_owned(), None);
+        Ok(Listed { name, layout: text, fingerprint, is_plain: false, dtype, shape, element_bits, bytes })
     }
 }
 
@@ -59,43 +81,73 @@ pub(crate) struct Header {
     pub(crate) bytes: Vec<u8>,
     /// The tensors in the order of the file, as indices of the list that was passed.
     pub(crate) order: Vec<usize>,
+    /// The byte of the file at which each of them begins.
+    pub(crate) starts: Vec<u64>,
     pub(crate) data_bytes: u64,
 }
 
 impl Header {
     /// Makes the header of these tensors. The metadata has the words of the file besides their layouts. The
-    /// error is the rest of a sentence about the file.
-    pub(crate) fn new(tensors: &[Listed], metadata: &Map<String, Value>) -> Result<Header, String> {
+    /// first tensor begins at a multiple of 64 bytes, and every tensor at a multiple of `align`. The error is
+    /// the rest of a sentence about the file.
+    pub(crate) fn new(tensors: &[Listed], metadata: &Map<String, Value>, align: Option<u64>) -> Result<Header, String> {
         let mut names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
         names.sort_unstable();
         if let Some([name, _]) = names.windows(2).find(|pair| pair.first() == pair.last()) {
             return Err(format!("two tensors have the name `{}`", printable(name)));
         }
+        if let Some(name) = names.iter().find(|name| is_fill(name)) {
+            return Err(format!("`{name}` is the name of padding, which readers do not list"));
+        }
+        if let Some(align) = align.filter(|align| !align.is_power_of_two() || *align > MOST_ALIGNED) {
+            return Err(format!(
+                "tensors begin at multiples of a power of two up to {MOST_ALIGNED}, and not of {align}"
+            ));
+        }
         let mut order: Vec<usize> = (0..tensors.len()).collect();
         order.sort_by_key(|&place| tensors.get(place).map(|tensor| Reverse(tensor.element_bits)));
+        if align.is_some() {
+            order.sort_by_key(|&place| tensors.get(place).map(|tensor| Reverse(tensor.bytes.trailing_zeros())));
+        }
         let sorted = || order.iter().filter_map(|&place| tensors.get(place));
 
         let mut words = metadata.clone();
         if !tensors.iter().all(|tensor| tensor.is_plain) {
             words.extend(sorted().map(|tensor| (format!("{LAYOUT}{}", tensor.name), tensor.layout.as_str().into())));
+            let print =
+                |tensor: &Listed| Some((format!("{FINGERPRINT}{}", tensor.name), tensor.fingerprint.clone()?.into()));
+            words.extend(sorted().filter_map(print));
         }
+        let (mut starts, mut fills) = (Vec::with_capacity(tensors.len()), 0_u64);
         let (mut end, mut entries) = (0_u64, Vec::with_capacity(tensors.len().saturating_add(1)));
         let pair = |name: &str, value: &Value| format!("{}:{value}", Value::from(name));
         if !words.is_empty() {
             entries.push(pair(METADATA, &words.into()));
         }
         for tensor in sorted() {
+            let aligned =
+                end.checked_next_multiple_of(align.unwrap_or(1)).ok_or("the file would have more than 2^64 bytes")?;
+            if let Some(length) = aligned.checked_sub(end).filter(|&length| length > 0) {
+                let info = json!({ "dtype": "U8", "shape": [length], "data_offsets": [end, aligned] });
+                entries.push(pair(&format!("{FILL}{fills}"), &info));
+                fills = fills.saturating_add(1);
+            }
+            end = aligned;
+            starts.push(end);
             let next = end.checked_add(tensor.bytes).ok_or("the file would have more than 2^64 bytes")?;
             let info = json!({ "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [end, next] });
             entries.push(pair(&tensor.name, &info));
             end = next;
         }
         let text = format!("{{{}}}", entries.join(","));
-        let length = text.len().next_multiple_of(LENGTH);
+        let align = usize::try_from(align.unwrap_or(1)).unwrap_or(1).max(FIRST_ALIGNED);
+        let length = text.len().saturating_add(LENGTH).next_multiple_of(align).saturating_sub(LENGTH);
         let mut bytes = u64::try_from(length).unwrap_or(u64::MAX).to_le_bytes().to_vec();
         bytes.extend(text.as_bytes());
         bytes.resize(length.saturating_add(LENGTH), b' ');
-        Ok(Header { bytes, order, data_bytes: end })
+        let before = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        starts.iter_mut().for_each(|start| *start = start.saturating_add(before));
+        Ok(Header { bytes, order, starts, data_bytes: end })
     }
 }
 

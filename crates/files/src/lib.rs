@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the root | [`open`], [`File`], [`Tensor`]; [`Writer`]; the files underneath: [`Input`], [`NewFile`], [`Pieces`]
 //! | | [`lay_out`] | a whole model in other layouts |
+//! | [`recipe`] | the outputs that an engine reads, planned from a text |
 //! | [`npy`] | the headers of .npy files |
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
@@ -17,6 +18,7 @@ pub mod lay_out;
 mod new_file;
 pub mod npy;
 mod pieces;
+pub mod recipe;
 mod safetensors;
 mod stored;
 mod writer;

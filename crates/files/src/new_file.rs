@@ -31,6 +31,31 @@ use crate::{Error, Input};
 pub struct NewFile {
     writer: BufWriter<AtomicWriteFile>,
     target: PathBuf,
+    length: u64,
+}
+
+/// The places of a new file, which several threads may write.
+#[derive(Debug)]
+pub(crate) struct Places<'n> {
+    file: &'n File,
+    target: &'n Path,
+}
+
+impl Places<'_> {
+    /// Writes bytes at a place, whatever was written before.
+    pub(crate) fn write_at(&self, at: u64, bytes: &[u8]) -> Result<(), Error> {
+        #[cfg(unix)]
+        let done = std::os::unix::fs::FileExt::write_all_at(self.file, bytes, at);
+        #[cfg(not(unix))]
+        let done = {
+            use std::io::{Seek, SeekFrom};
+            static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+            let _one = ONE.lock();
+            let mut file = self.file;
+            file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes))
+        };
+        done.map_err(|error| Error::unwritable(self.target, error))
+    }
 }
 
 impl NewFile {
@@ -57,7 +82,7 @@ impl NewFile {
         if let Ok(metadata) = fs::metadata(target) {
             file.as_file().set_permissions(metadata.permissions()).map_err(unwritable)?;
         }
-        Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), target: target.to_owned() })
+        Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), target: target.to_owned(), length: 0 })
     }
 
     /// Writes a whole file.
@@ -77,7 +102,21 @@ impl NewFile {
     ///
     /// The disk is full, or does not answer.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.length = self.length.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         self.writer.write_all(bytes).map_err(|error| Error::unwritable(&self.target, error))
+    }
+
+    /// Writes zeros up to a place behind what was written.
+    pub(crate) fn pad_to(&mut self, place: u64) -> Result<(), Error> {
+        let zeros = place.saturating_sub(self.length);
+        let zeros = vec![0; usize::try_from(zeros).unwrap_or(0)];
+        self.append(&zeros)
+    }
+
+    /// Writes what is buffered, and returns the places of the file.
+    pub(crate) fn flushed(&mut self) -> Result<Places<'_>, Error> {
+        self.writer.flush().map_err(|error| Error::unwritable(&self.target, error))?;
+        Ok(Places { file: self.writer.get_ref().as_file(), target: &self.target })
     }
 
     /// Ends writing. From now on the file is only read.
@@ -86,7 +125,7 @@ impl NewFile {
     ///
     /// The disk is full, or does not answer.
     pub fn close(self) -> Result<WrittenFile, Error> {
-        let NewFile { writer, target } = self;
+        let NewFile { writer, target, .. } = self;
         match writer.into_inner() {
             Ok(file) => Ok(WrittenFile { file, target }),
             Err(failed) => Err(Error::unwritable(&target, failed.error())),

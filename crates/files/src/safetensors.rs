@@ -21,9 +21,12 @@ use tensor_layout::element::Naming;
 use tensor_layout::plan::counted;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout_text::Layout;
 
 use crate::error::printable;
-use crate::stored::{Contents, Entry, Kind, MOST_AXES, MOST_NAME_BYTES, MOST_TENSORS, read_layout, twice};
+use crate::stored::{
+    Contents, Entry, Kind, MOST_AXES, MOST_NAME_BYTES, MOST_TENSORS, read_layout, size_in_bytes, twice,
+};
 
 pub(crate) const METADATA: &str = "__metadata__";
 
@@ -43,6 +46,16 @@ const MOST_RANK: usize = 1 << 10;
 
 /// The key of the metadata that names the layout of a tensor.
 pub(crate) const LAYOUT: &str = "layout.";
+
+/// The key of the metadata that has the fingerprint of a layout.
+pub(crate) const FINGERPRINT: &str = "fingerprint.";
+
+/// The names of tensors of padding, which are not listed: the format has no holes.
+pub(crate) const FILL: &str = "__fill.";
+
+pub(crate) fn is_fill(name: &str) -> bool {
+    name.strip_prefix(FILL).is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
+}
 
 /// Reads a file. An error is the end of a sentence that begins with the name of the file.
 pub(crate) fn read(file: &[u8]) -> Result<Contents, String> {
@@ -75,22 +88,26 @@ pub(crate) fn read(file: &[u8]) -> Result<Contents, String> {
     drop(text);
     infos.sort_by(|(name, info), (other, than)| (info.data_offsets, name).cmp(&(than.data_offsets, other)));
     let metadata = metadata.unwrap_or_default();
-    let (mut layouts, metadata) = layouts_of(&infos, metadata);
+    let (mut layouts, metadata) = words_of(&infos, LAYOUT, metadata);
+    let (mut fingerprints, metadata) = words_of(&infos, FINGERPRINT, metadata);
     let start = file.len().saturating_sub(data.len());
     let mut last = 0;
     let mut entries = Vec::with_capacity(infos.len());
     for (name, info) in infos {
-        let named = layouts.remove(&name);
+        let named = (layouts.remove(&name), fingerprints.remove(&name));
         let shown = || printable(&name);
         let end = info.check(last, &shown)?;
         let range = usize::try_from(last).ok().zip(usize::try_from(end).ok());
         let bytes = range.and_then(|(from, to)| data.get(from..to));
+        last = end;
+        if is_fill(&name) && info.dtype == "U8" && info.shape.0.len() == 1 && named.0.is_none() {
+            continue;
+        }
         let entry = range.zip(bytes).map(|((from, to), bytes)| {
             let range = start.saturating_add(from)..start.saturating_add(to);
-            entry(&name, info, named.as_deref(), range, bytes)
+            entry(&name, info, &named, range, bytes)
         });
         entries.extend(entry.transpose()?);
-        last = end;
     }
     let held = u64::try_from(data.len()).unwrap_or(u64::MAX);
     if let Some(name) = twice(&entries) {
@@ -105,15 +122,19 @@ pub(crate) fn read(file: &[u8]) -> Result<Contents, String> {
     }
 }
 
-/// Takes the layouts of tensors out of the metadata.
-fn layouts_of(infos: &[(String, Info)], metadata: Map<String, Value>) -> (HashMap<String, String>, Map<String, Value>) {
-    if !metadata.keys().any(|key| key.starts_with(LAYOUT)) {
+/// Takes the words about tensors out of the metadata whose keys begin so.
+fn words_of(
+    infos: &[(String, Info)],
+    prefix: &str,
+    metadata: Map<String, Value>,
+) -> (HashMap<String, String>, Map<String, Value>) {
+    if !metadata.keys().any(|key| key.starts_with(prefix)) {
         return (HashMap::new(), metadata);
     }
     let names: std::collections::HashSet<&str> = infos.iter().map(|(name, _)| name.as_str()).collect();
     let (mut layouts, mut rest) = (HashMap::new(), Map::new());
     for (key, value) in metadata {
-        match (key.strip_prefix(LAYOUT).filter(|name| names.contains(name)), value) {
+        match (key.strip_prefix(prefix).filter(|name| names.contains(name)), value) {
             (Some(name), Value::String(text)) => drop(layouts.insert(name.to_owned(), text)),
             (_, value) => drop(rest.insert(key, value)),
         }
@@ -124,7 +145,7 @@ fn layouts_of(infos: &[(String, Info)], metadata: Map<String, Value>) -> (HashMa
 fn entry(
     name: &str,
     info: Info,
-    named: Option<&str>,
+    named: &(Option<String>, Option<String>),
     range: std::ops::Range<usize>,
     bytes: &[u8],
 ) -> Result<Entry, String> {
@@ -137,27 +158,47 @@ fn entry(
     };
     let unit = u8::try_from(data_type.bits() / 8).unwrap_or(1).max(1);
     let (kind, sizes) = match named {
-        None => (Kind::Plain(data_type), info.shape.0),
-        Some(text) => (Kind::Named(text.into()), named_sizes(name, text, data_type, &info.shape.0, bytes)?),
+        (None, _) => (Kind::Plain(data_type), info.shape.0),
+        (Some(text), print) => {
+            let layout = named_layout(name, text, data_type, &info.shape.0, bytes)?;
+            let other =
+                print.as_deref().filter(|print| layout.fingerprint().is_ok_and(|own| own.to_string() != *print));
+            if let Some(other) = other {
+                let (text, name) = (printable(text), printable(name));
+                return Err(format!(
+                    "names the layout `{text}` of tensor `{name}`, and the fingerprint {other} of another"
+                ));
+            }
+            let sizes = layout.blocks().map_or(layout.sizes(), |blocks| blocks.sizes()).to_vec();
+            (Kind::Named(text.as_str().into()), sizes)
+        }
     };
     Ok(Entry { name: name.into(), kind, sizes: sizes.into(), range, unit })
 }
 
-/// Checks that the layout that the metadata names can be the one of these bytes, and returns its sizes.
-fn named_sizes(name: &str, text: &str, stored: DataType, shape: &[u64], bytes: &[u8]) -> Result<Vec<u64>, String> {
+/// Reads the layout that the metadata names, and checks that it can be the one of these bytes.
+fn named_layout(name: &str, text: &str, stored: DataType, shape: &[u64], bytes: &[u8]) -> Result<Layout, String> {
     let refuse = |why: String| {
         format!("names `{}`, which cannot be the layout of tensor `{}`: {why}", printable(text), printable(name))
     };
     let of_error = |error: tensor_layout::Error| refuse(error.to_string());
     let layout = read_layout(text).map_err(of_error)?;
-    let map = layout.to_index_map().map_err(of_error)?;
-    let (needed, held) = (map.physical_size_in_bytes(), bytes.len());
+    let (needed, held) = (size_in_bytes(&layout).map_err(of_error)?, bytes.len());
     if usize::try_from(needed) != Ok(held) {
         return Err(refuse(format!("it takes {}, but there are {held}", counted(needed, "byte"))));
     }
+    let Ok(map) = layout.whole() else {
+        // A layout of several planes or parts is a row of bytes.
+        if layout.is_tuple() || stored != ROW_OF_BYTES || shape.len() != 1 {
+            return Err(layout.whole().err().map_or_else(|| refuse("it is no row of bytes".into()), of_error));
+        }
+        let mut parts = layout.planes().iter().flat_map(|plane| plane.parts());
+        parts.try_for_each(|part| part.map.check_injective()).map_err(of_error)?;
+        return Ok(layout);
+    };
     // A copy is refused if two elements share an offset.
     let packed = BufferTensorDesc::packed(map.data_type(), map.sizes());
-    packed.and_then(|packed| Relayout::new(&packed, &map)).map_err(of_error)?;
+    packed.and_then(|packed| Relayout::new(&packed, map)).map_err(of_error)?;
     let as_stored = map.data_type().name_in(Naming::Safetensors).map_or(ROW_OF_BYTES, |_| map.data_type());
     if ![as_stored, ROW_OF_BYTES].contains(&stored) {
         let said = stored.name_in(Naming::Safetensors).unwrap_or_default();
@@ -166,7 +207,7 @@ fn named_sizes(name: &str, text: &str, stored: DataType, shape: &[u64], bytes: &
     if shape.len() != 1 && shape != map.sizes() {
         return Err(refuse(format!("the file has it with the sizes {shape:?}, and not as one row")));
     }
-    Ok(layout.blocks().map_or(map.sizes(), |blocks| blocks.sizes()).to_vec())
+    Ok(layout)
 }
 
 /// The header as it is written.

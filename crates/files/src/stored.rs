@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tensor_layout::element::BlockType;
 use tensor_layout::strided::BlockTensorDesc;
+use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{BufferTensorDesc, DataType, Error, ToIndexMap};
 use tensor_layout_text::Layout;
 
@@ -63,7 +64,7 @@ pub(crate) struct Entry {
     pub(crate) unit: u8,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Packed elements.
     Plain(DataType),
@@ -114,6 +115,14 @@ pub(crate) fn read_layout(text: &str) -> Result<Layout, Error> {
         return Ok(named);
     }
     Err(Error::not_expressible("layout of the file", format!("`{name}` is another layout than `{same}`")))
+}
+
+/// The bytes of a layout of any planes and parts in one buffer.
+pub(crate) fn size_in_bytes(layout: &Layout) -> Result<u64, Error> {
+    match layout.planes() {
+        [plane] => plane.size_in_bytes(),
+        _ => Ok(layout.packed(&DeviceLimits::none())?.len),
+    }
 }
 
 /// Returns a name that two entries have.

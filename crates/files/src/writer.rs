@@ -10,7 +10,7 @@ use tensor_layout_text::Layout;
 use crate::error::printable;
 use crate::header::{Header, Listed};
 use crate::new_file::refuse_read_only;
-use crate::{Error, NewFile, npy};
+use crate::{Error, File, NewFile, npy};
 
 /// Writes tensors to a new file, which is complete or absent: it has its name when all bytes are on the disk.
 ///
@@ -37,6 +37,7 @@ pub struct Writer<'a> {
     /// The header of a .npy file.
     array: Option<npy::Header>,
     metadata: Map<String, Value>,
+    align: Option<u64>,
 }
 
 impl<'a> Writer<'a> {
@@ -52,7 +53,7 @@ impl<'a> Writer<'a> {
             return Err(Error::new(path, "cannot be written: tensors are written as safetensors or .npy"));
         }
         refuse_read_only(&path)?;
-        Ok(Writer { path, tensors: Vec::new(), array: None, metadata: Map::new() })
+        Ok(Writer { path, tensors: Vec::new(), array: None, metadata: Map::new(), align: None })
     }
 
     /// Adds a tensor. Its bytes are not copied: they are written by [`finish`](Self::finish).
@@ -89,6 +90,35 @@ impl<'a> Writer<'a> {
         self
     }
 
+    /// Names the model that the tensors were made of, as [`File::made_from`] reads it.
+    #[must_use]
+    pub fn made_from(mut self, source: &File) -> Writer<'a> {
+        self.metadata.extend([source.source_word()]);
+        self
+    }
+
+    /// Begins every tensor of a safetensors file at a multiple of this number, in bytes: 64, 256, 4096 or
+    /// 16384 for a file that is mapped as it is. Spaces after the header align the first tensor, and tensors
+    /// `__fill.0`, `__fill.1` and so on, which [`open`](crate::open) does not list, the others.
+    ///
+    /// ```
+    /// use tensor_layout_files::{Writer, open};
+    ///
+    /// let path = std::env::temp_dir().join("tensor-layout-aligned.safetensors");
+    /// let (odd, even) = ("u8[3]:[1]".parse()?, "u8[2]:[1]".parse()?);
+    /// Writer::create(&path)?.aligned(4096).tensor("a", &odd, b"abc")?.tensor("b", &even, b"de")?.finish()?;
+    /// let file = open(&path)?;
+    /// let starts: Vec<usize> = file.tensors().map(|tensor| tensor.range().start).collect();
+    /// assert_eq!(starts, [4096, 8192]);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn aligned(mut self, bytes: u64) -> Writer<'a> {
+        self.align = Some(bytes);
+        self
+    }
+
     /// Writes the file, and gives it its name when all bytes are on the disk.
     ///
     /// # Errors
@@ -99,15 +129,17 @@ impl<'a> Writer<'a> {
         let listed: Vec<Listed> = self.tensors.iter().map(|(listed, _)| listed.clone()).collect();
         let (first, order) = if has_ending(&self.path, "npy") {
             let header = self.array.as_ref().ok_or_else(|| refuse("a .npy file has one array".into()))?;
-            (header.write().map_err(|error| refuse(error.to_string()))?, vec![0])
+            (header.write().map_err(|error| refuse(error.to_string()))?, vec![(0, 0)])
         } else {
-            let header = Header::new(&listed, &self.metadata).map_err(refuse)?;
-            (header.bytes, header.order)
+            let header = Header::new(&listed, &self.metadata, self.align).map_err(refuse)?;
+            (header.bytes, header.order.into_iter().zip(header.starts).collect())
         };
         let mut file = NewFile::create(&self.path)?;
         file.append(&first)?;
-        let bytes = order.iter().filter_map(|&place| self.tensors.get(place)).map(|(_, bytes)| *bytes);
-        bytes.into_iter().try_for_each(|bytes| file.append(bytes))?;
+        for (place, start) in order {
+            file.pad_to(start)?;
+            self.tensors.get(place).map_or(Ok(()), |(_, bytes)| file.append(bytes))?;
+        }
         file.close()?.finish()
     }
 }

@@ -1,5 +1,6 @@
 //! `model`: every tensor of a model laid out by a rule, compared, and written if that is wanted.
 
+mod recipe;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,17 @@ pub(crate) struct Arguments {
     /// (q4_0) stay packed, unless the name is one of their repacks, such as ggml.q4_0x8.
     #[arg(long, value_name = "RULE", default_value = "packed")]
     to: Rule,
+    /// Make the outputs of a recipe instead of the tensors of the model: a text of lines such as
+    /// 'qkv = cat 0 ({q,k,v}_proj.weight | shard 0) | tpu:v5e', which docs/MODEL_RECIPES.md describes. --to is
+    /// for the outputs whose lines end without a layout.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["to_for", "overwrite"])]
+    recipe: Option<PathBuf>,
+    /// The rank whose shares `shard` of a recipe takes, and the number of ranks: 0/8 is the first of eight.
+    #[arg(long, value_name = "RANK/OF", requires = "recipe")]
+    rank: Option<String>,
+    /// Print where the bytes of each output of a recipe come from: sources, layouts, copies and their plans.
+    #[arg(long, requires = "recipe")]
+    explain: bool,
     /// Another layout for tensors whose names match: 'conv*.weight=OIhw16i16o'. Patterns have *, ? and [a-z].
     /// May be given several times; of those that match, the last holds.
     #[arg(long, value_name = "PATTERN=RULE")]
@@ -57,6 +69,10 @@ pub(crate) struct Arguments {
     /// what DirectML would refuse.
     #[arg(long, value_name = "NAME")]
     limits: Option<String>,
+    /// Every tensor of the new model begins at a multiple of this number of bytes: 64, 256, 4096 or 16384,
+    /// for a file that is mapped as it is. Tensors `__fill.0`, .. that readers do not list are between them.
+    #[arg(long, value_name = "BYTES", requires = "out", value_parser = ["64", "256", "4096", "16384"])]
+    align: Option<String>,
     /// Print the totals and what is wrong, without the table.
     #[arg(long)]
     summary: bool,
@@ -70,6 +86,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
     if out.as_deref().is_some_and(is_standard) {
         return refuse("a new model is read back before it has its name, so --out must be a file".into());
+    }
+    if let Some(recipe) = &arguments.recipe {
+        return recipe::run(arguments, recipe, output);
     }
     if part.is_some() && !is_index(file) {
         return refuse(format!("{} has no parts: --part is for the index of a sharded model", file.display()));
@@ -85,6 +104,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         share: *part,
         threads: arguments.jobs.map(usize::from),
         overwrite: arguments.overwrite,
+        align: arguments.align.as_deref().and_then(|bytes| bytes.parse().ok()),
     };
     let source = open(file)?;
     if let Some(pattern) = settings.rules.unused(&source) {
@@ -96,13 +116,17 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let bar = progress_bar(bytes.fold(0, u64::saturating_add));
     let report = lay_out(source, out.as_deref(), &settings, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
-    let report = report.or_else(|failure| match failure {
-        Failure::Tensor(name, error) => {
-            output.settle(Err(refused(&printable(&name))(error)))?;
-            Err(Stop::Failed("nothing was written, because not every tensor can be laid out".into()))
-        }
-        Failure::Limits(sentence) => Err(Stop::Failed(sentence)),
-        failure => Err(Stop::Unusable(failure.to_string())),
-    })?;
+    let report = report.map_err(|failure| stop(failure, output))?;
     Findings { file, settings: &settings, is_summary: arguments.summary, is_sharded, report: &report }.print(output)
+}
+
+fn stop(failure: Failure, output: &mut Output) -> Stop {
+    match failure {
+        Failure::Tensor(name, error) => match output.settle(Err(refused(&printable(&name))(error))) {
+            Ok(_) => Stop::Failed("nothing was written, because not every tensor can be laid out".into()),
+            Err(stop) => stop,
+        },
+        Failure::Limits(sentence) => Stop::Failed(sentence),
+        failure => Stop::Unusable(failure.to_string()),
+    }
 }

@@ -18,7 +18,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub(super) fn memory(bytes: u64) -> Failure {
+    pub(crate) fn memory(bytes: u64) -> Failure {
         Failure::Unusable(format!("there is not enough memory for a buffer of {bytes} bytes"))
     }
 }

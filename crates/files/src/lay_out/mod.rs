@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
+use serde_json::Value;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{IndexMap, ToIndexMap};
 
@@ -29,10 +30,11 @@ use crate::{File, NewFile, Part, Readers, Tensor};
 
 pub use failure::Failure;
 use plan::Plan;
+pub(crate) use plan::limit_errors;
 pub use row::{Answer, LaidOut, Refusal, Row};
 pub use rules::{Exception, Rules, Words};
 pub use target::Share;
-use target::Target;
+pub(crate) use target::Target;
 
 /// What is asked of [`lay_out`].
 #[derive(Debug, Clone)]
@@ -50,6 +52,9 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// Whether the new model may replace the one that is read.
     pub overwrite: bool,
+    /// Every tensor of the new model begins at a multiple of this number, in bytes. `None` for 64 bytes for
+    /// the first tensor, and multiples of their elements for the others.
+    pub align: Option<u64>,
 }
 
 /// What [`lay_out`] found and wrote.
@@ -110,6 +115,7 @@ pub enum Written {
 ///     share: None,
 ///     threads: None,
 ///     overwrite: false,
+///     align: None,
 /// };
 /// lay_out::lay_out(open(&path)?, Some(&out), &settings, &|_| ())?;
 /// let file = open(&out)?;
@@ -134,14 +140,20 @@ pub fn lay_out(
     let target = out.map(|out| Target::create(out, &source, settings.overwrite)).transpose()?;
     let parts = source.parts();
     let headers: Vec<Header> = match &target {
-        Some(_) => parts.iter().map(|part| header(part, settings)).collect::<Result<_, _>>()?,
+        Some(_) => {
+            let word = source.source_word();
+            parts.iter().map(|part| header(part, &word, settings)).collect::<Result<_, _>>()?
+        }
         None => Vec::new(),
     };
     let mut index = target.as_ref().filter(|target| target.is_sharded).map(|_| new_index(&source, &headers));
     let share = settings.share;
     let mut chosen: Vec<usize> =
         (0..parts.len()).filter(|&place| share.is_none_or(|share| share.holds(place))).collect();
-    let missing = |target: &Target, place: usize| target.missing(parts.get(place)?, headers.get(place)?);
+    let missing = |target: &Target, place: usize| {
+        let part = parts.get(place)?;
+        target.missing(part.name(), &[part.input().path()], headers.get(place)?)
+    };
     if let (Some(target), Some(_), Some(index)) = (&target, share, &index) {
         target.refuse_other(index)?;
         chosen.retain(|&place| missing(target, place).is_some());
@@ -204,7 +216,7 @@ pub fn lay_out(
 }
 
 /// The header of a new file. Every tensor must have a plan, in one part.
-fn header(part: &Part, settings: &Settings) -> Result<Header, Failure> {
+fn header(part: &Part, source: &(String, Value), settings: &Settings) -> Result<Header, Failure> {
     let unwritten = |why: String| Failure::Unusable(format!("nothing was written: {why}"));
     let listed = part.tensors().map(|tensor| {
         let plan = plan_of(tensor, settings)?;
@@ -221,7 +233,9 @@ fn header(part: &Part, settings: &Settings) -> Result<Header, Failure> {
         }
         Listed::new(tensor.name(), &plan.layout).map_err(|error| Failure::Tensor(tensor.name().to_owned(), error))
     });
-    Header::new(&listed.collect::<Result<Vec<_>, _>>()?, part.metadata()).map_err(unwritten)
+    let mut words = part.metadata().clone();
+    words.extend([source.clone()]);
+    Header::new(&listed.collect::<Result<Vec<_>, _>>()?, &words, settings.align).map_err(unwritten)
 }
 
 /// The plan of a tensor that is written, which must have one.
@@ -272,7 +286,9 @@ fn write_part(
     let tensors: Vec<Tensor<'_>> = part.tensors().collect();
     let mut file = NewFile::create(path)?;
     file.append(&header.bytes)?;
-    for tensor in header.order.iter().filter_map(|&place| tensors.get(place)) {
+    for (&place, &start) in header.order.iter().zip(&header.starts) {
+        let Some(tensor) = tensors.get(place) else { continue };
+        file.pad_to(start)?;
         let why = match plan_of(*tensor, settings)?.trip() {
             Ok(trip) => match trip.lay_out(tensor.bytes(), |bytes| file.append(bytes)) {
                 Ok(()) => continue,

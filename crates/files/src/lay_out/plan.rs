@@ -9,7 +9,7 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Layout;
-use tensor_layout_text::layout::{bound_as, in_own_bytes};
+use tensor_layout_text::layout::in_own_bytes;
 use tensor_layout_text::named::NamedLayout;
 
 use super::failure::Failure;
@@ -25,6 +25,18 @@ const MOST: u64 = 8 << 30;
 
 /// The code of a data type that a device does not have.
 const NO_TYPE: &str = "unsupported_data_type";
+
+/// Returns what the limits refuse of a layout in a buffer of its own.
+pub(crate) fn limit_errors(layout: &Layout, limits: &DeviceLimits) -> Result<Vec<Error>, Error> {
+    let mut refused = Vec::new();
+    for plane in layout.planes() {
+        let desc = plane.bound()?.desc;
+        let buffer = UploadBuffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
+        let described: &dyn ToIndexMap = if plane.blocks().is_some() && plane.whole().is_ok() { plane } else { &desc };
+        refused.extend(validate(described, &buffer, limits).err().map(|errors| errors.to_vec()).unwrap_or_default());
+    }
+    Ok(refused)
+}
 
 pub(super) struct Plan<'f> {
     pub(super) tensor: Tensor<'f>,
@@ -61,10 +73,7 @@ impl<'f> Plan<'f> {
         };
         let map = layout.to_index_map()?;
         let lowering = lower(layout.any()?)?;
-        let desc = bound_as(layout.any()?)?.desc;
-        let buffer = UploadBuffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
-        let described: &dyn ToIndexMap = if layout.blocks().is_some() { &layout } else { &desc };
-        let limit_errors = validate(described, &buffer, limits).err().map(|errors| errors.to_vec());
+        let limit_errors = limit_errors(&layout, limits)?;
         Ok(Plan {
             tensor,
             layout,
@@ -72,7 +81,7 @@ impl<'f> Plan<'f> {
             packed_bytes: packed.physical_size_in_bytes(),
             lowering: lowering.name(),
             reason: lowering.reason(),
-            limit_errors: limit_errors.unwrap_or_default(),
+            limit_errors,
             remark,
             repacked,
             words: (held.values().type_name() != tensor.type_name()).then_some(held),

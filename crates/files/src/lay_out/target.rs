@@ -15,6 +15,7 @@
 //!   length is right, and it is not older than its source. So a part of another model, of other rules or of
 //!   an earlier source is never taken for it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use std::str::FromStr;
 
 use crate::header::Header;
 use crate::new_file::{WrittenFile, folder_of, refuse_read_only, sync_folder};
-use crate::{Error, File, Input, NewFile, Part, is_index, replaces};
+use crate::{Error, File, Input, NewFile, is_index, replaces};
 
 /// A share of the parts: `2/8` is every eighth part, from the second part on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,14 +45,19 @@ impl FromStr for Share {
 }
 
 impl Share {
+    /// The number, from 1 on, and how many shares there are.
+    pub(crate) fn numbers(self) -> (usize, usize) {
+        (self.number, self.of)
+    }
+
     pub(super) fn holds(self, place: usize) -> bool {
         place.checked_rem(self.of) == self.number.checked_sub(1)
     }
 }
 
-pub(super) struct Target {
+pub(crate) struct Target {
     /// The file, or the index of a sharded model, whose parts are beside it.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     pub(super) is_sharded: bool,
 }
 
@@ -70,12 +76,19 @@ impl Target {
             }
             return Ok(Target { path: out.to_owned(), is_sharded: false });
         }
+        let target = Target::sharded(out, old.path(), old.path().file_name().unwrap_or_default())?;
+        old.parts().iter().try_for_each(|part| refuse_read_only(&target.part(part.name())))?;
+        Ok(target)
+    }
+
+    /// Prepares the folder of a new sharded model, whose index has this name unless `out` names it.
+    pub(crate) fn sharded(out: &Path, old: &Path, name: &OsStr) -> Result<Target, Error> {
         let names_index = is_index(out) && !out.is_dir();
-        let path = if names_index { out.to_owned() } else { out.join(old.path().file_name().unwrap_or_default()) };
+        let path = if names_index { out.to_owned() } else { out.join(name) };
         let folder = folder_of(&path);
         fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, error))?;
         let real = |folder: &Path| fs::canonicalize(folder).map_err(|error| Error::unwritable(folder, error));
-        if real(folder)? == real(folder_of(old.path()))? {
+        if real(folder)? == real(folder_of(old))? {
             return Err(Error::new(
                 out,
                 "is in the folder of the model that is read, and its parts keep their names: choose another folder",
@@ -83,11 +96,10 @@ impl Target {
         }
         let target = Target { path, is_sharded: true };
         refuse_read_only(&target.path)?;
-        old.parts().iter().try_for_each(|part| refuse_read_only(&target.part(part.name())))?;
         Ok(target)
     }
 
-    pub(super) fn part(&self, name: &str) -> PathBuf {
+    pub(crate) fn part(&self, name: &str) -> PathBuf {
         if self.is_sharded { self.path.with_file_name(name) } else { self.path.clone() }
     }
 
@@ -108,12 +120,12 @@ impl Target {
     }
 
     /// Writes the index after all jobs have written their parts.
-    pub(super) fn write_index(&self, text: &str) -> Result<(), Error> {
+    pub(crate) fn write_index(&self, text: &str) -> Result<(), Error> {
         sync_folder(folder_of(&self.path))?;
         written(&self.path, text)?.finish()
     }
 
-    pub(super) fn refuse_other(&self, index: &str) -> Result<(), Error> {
+    pub(crate) fn refuse_other(&self, index: &str) -> Result<(), Error> {
         match Input::open(&self.path) {
             Ok(found) if *found != *index.as_bytes() => Err(Error::new(
                 &self.path,
@@ -124,14 +136,13 @@ impl Target {
     }
 
     /// Returns why a part of the new model does not count as written.
-    pub(super) fn missing(&self, source: &Part, header: &Header) -> Option<Error> {
-        let path = self.part(source.name());
+    pub(crate) fn missing(&self, name: &str, sources: &[&Path], header: &Header) -> Option<Error> {
+        let path = self.part(name);
         let why = |sentence: String| Some(Error::new(&path, sentence));
         let written = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let Some(made) = written(&path) else { return why("does not exist".into()) };
-        let source = source.input().path();
-        if written(source).is_some_and(|source| source > made) {
-            return why(format!("is older than {}", source.display()));
+        if let Some(newer) = sources.iter().find(|source| written(source).is_some_and(|source| source > made)) {
+            return why(format!("is older than {}", newer.display()));
         }
         let Ok(bytes) = Input::open(&path) else { return why("cannot be read".into()) };
         if !bytes.starts_with(&header.bytes) {

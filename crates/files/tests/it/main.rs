@@ -1,3 +1,5 @@
 //! Files through the public interface.
 
 mod npy;
+mod recipe;
+mod recipe_random;

@@ -48,6 +48,7 @@ pub use copies::{Copies, PartCopy, copies, in_own_bytes};
 pub use frame::{Frame, FrameFormat, frames};
 pub use places::Place;
 pub use same::Difference;
+pub use view::step_of_scales;
 
 /// A layout in any notation: planes of parts.
 ///

@@ -56,9 +56,22 @@ impl Layout {
     }
 }
 
-/// Returns the step that the scales take when the values take a step, and the values that then have one
-/// scale.
-fn step_of_scales(step: &ViewStep, sizes: &[u64], per: &[u64]) -> Result<(ViewStep, Vec<u64>), Error> {
+/// Returns the step that the scales take when values of these sizes take a step, and the values of each axis
+/// that then have one scale. `per` are the values that have one scale before.
+///
+/// # Errors
+///
+/// `not_expressible` for a step that takes parts of blocks of values with one scale.
+///
+/// ```
+/// use tensor_layout_text::ViewStep;
+/// use tensor_layout_text::layout::step_of_scales;
+///
+/// let (step, per) = step_of_scales(&ViewStep::read("slice", "64:,32:96")?, &[128, 320], &[1, 32])?;
+/// assert_eq!((step, per), (ViewStep::read("slice", "64:128,1:3")?, vec![1, 32]));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn step_of_scales(step: &ViewStep, sizes: &[u64], per: &[u64]) -> Result<(ViewStep, Vec<u64>), Error> {
     let blocks = || sizes.iter().zip(per).enumerate();
     match step {
         ViewStep::Permute(axes) => Ok((step.clone(), axes.iter().filter_map(|&axis| per.get(axis).copied()).collect())),

@@ -1,0 +1,89 @@
+//! `model --recipe`: the outputs of a recipe, shown, checked, and written if that is wanted.
+
+use std::path::Path;
+
+use serde_json::json;
+use tensor_layout_files::lay_out::Written;
+use tensor_layout_files::recipe::{Recipe, Settings, Target};
+use tensor_layout_files::{open, printable, visible};
+
+use super::{Arguments, stop};
+use crate::check::limits;
+use crate::input::read_text;
+use crate::output::{Output, Stop, Verdict};
+use crate::progress::progress_bar;
+use crate::table::{Table, short_bytes};
+
+pub(super) fn run(arguments: &Arguments, recipe: &Path, output: &mut Output) -> Result<Verdict, Stop> {
+    let text = read_text(recipe)?;
+    let mut settings = Settings::default();
+    settings.to = arguments.to.clone();
+    if let Some(text) = &arguments.rank {
+        let numbers = text.split_once('/').and_then(|(rank, of)| Some((rank.parse().ok()?, of.parse().ok()?)));
+        let fits = numbers.filter(|(rank, of)| rank < of);
+        let sentence = || format!("--rank {text}: expected RANK/OF, such as 0/8: the ranks count from 0");
+        settings.rank = Some(fits.ok_or_else(|| Stop::Unusable(sentence()))?);
+    }
+    let file = open(&arguments.file)?;
+    file.warnings().iter().for_each(|sentence| output.warn(sentence));
+    let planned = Recipe::parse(&text).and_then(|recipe| recipe.plan(&file, &settings));
+    let plan = match planned {
+        Ok(plan) => plan,
+        Err(error) if output.is_json() => {
+            let (line, column, name) = (error.line(), error.column(), error.name());
+            let error = json!({ "code": error.code(), "message": error.to_string(), "line": line, "column": column });
+            output.line(json!({ "type": "error", "input": recipe.to_string_lossy(), "name": name, "error": error }))?;
+            return Ok(Verdict::Failed);
+        }
+        Err(error) => return Err(Stop::Failed(format!("{}: {error}", recipe.display()))),
+    };
+    plan.warning().iter().for_each(|sentence| output.warn(sentence));
+    if let Some(name) = &arguments.limits {
+        plan.check(&limits(name)?).map_err(|failure| stop(failure, output))?;
+    }
+    let outputs = plan.outputs().iter().filter(|_| !arguments.summary);
+    if output.is_json() {
+        outputs.into_iter().try_for_each(|one| output.line(plan.object(one)))?;
+    } else if arguments.explain {
+        outputs.into_iter().try_for_each(|one| output.line(plan.explain(one)))?;
+    } else if !arguments.summary {
+        let mut table = Table::new("output|layout|>bytes|>sources|>copies");
+        for one in outputs {
+            let counts = [plan.sources(one).count(), one.copies().count()].map(|count| count.to_string());
+            let [sources, copies] = counts;
+            let cells = [printable(one.name()), printable(&one.layout().to_string()), short_bytes(one.size_in_bytes())];
+            table.row(cells.into_iter().chain([sources, copies]));
+        }
+        table.print(output)?;
+        output.line("")?;
+    }
+    let [read, written] = plan.bytes();
+    let bar = progress_bar(if arguments.out.is_some() { written } else { 0 });
+    let made = arguments.out.as_ref().map(|out| {
+        let mut target = Target::new(out);
+        target.align = arguments.align.as_deref().and_then(|bytes| bytes.parse().ok());
+        (target.share, target.threads) = (arguments.part, arguments.jobs.map_or(target.threads, usize::from));
+        plan.write(&target, &|bytes| bar.inc(bytes))
+    });
+    bar.finish_and_clear();
+    let made = made.transpose().map_err(|failure| stop(failure, output))?;
+    let (path, missing) = match made {
+        Some(Written::All(path)) => (Some(path.to_string_lossy().into_owned()), None),
+        Some(Written::Share { there, why, .. }) => (None, Some((there, why))),
+        _ => (None, None),
+    };
+    let (count, forms) = (plan.outputs().len(), plan.forms());
+    if output.is_json() {
+        output.line(json!({
+            "type": "recipe", "file": arguments.file.to_string_lossy(), "recipe": recipe.to_string_lossy(),
+            "outputs": count, "forms": forms, "bytes_read": read, "bytes_written": written, "written": path,
+            "parts_there": missing.as_ref().map(|(there, _)| there), "missing": missing.as_ref().map(|(_, why)| why),
+        }))?;
+        return Ok(Verdict::Well);
+    }
+    let [read, written] = [read, written].map(short_bytes);
+    output.line(format!("{count} outputs of {forms} forms: {read} read, {written} written once"))?;
+    output.lines(path.map(|path| format!("written to {}", visible(&path))))?;
+    output.lines(missing.map(|(there, why)| format!("{there} parts exist, so no index was written: {why}")))?;
+    Ok(Verdict::Well)
+}
