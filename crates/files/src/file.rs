@@ -192,10 +192,10 @@ impl File {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn made_from(&self, source: &File) -> Result<(), Error> {
-        let (key, word) = source.source_word();
-        self.parts.iter().try_for_each(|part| match part.metadata().get(&key) {
+        let (_, word) = source.source_word();
+        self.parts.iter().try_for_each(|part| match part.source() {
             None => Err(Error::new(part.input.path(), "names no source")),
-            Some(found) if *found != word => {
+            Some((found, _)) if word != found => {
                 let source = source.path.display();
                 Err(Error::new(
                     part.input.path(),
@@ -227,6 +227,13 @@ impl File {
             }
         }
     }
+}
+
+/// Adds the hash of a source to metadata. A word of this name that is there already is kept after it.
+pub(crate) fn add_source(words: &mut Map<String, Value>, (key, hash): &(String, Value)) {
+    let own = words.get(key).and_then(Value::as_str).map(|own| format!(" {own}")).unwrap_or_default();
+    let hash = hash.as_str().unwrap_or_default();
+    words.insert(key.clone(), format!("{hash}{own}").into());
 }
 
 /// One file of a model.
@@ -269,6 +276,24 @@ impl Part {
     #[must_use]
     pub fn metadata(&self) -> &Map<String, Value> {
         &self.contents.metadata
+    }
+
+    /// The words besides the hash of a source.
+    pub(crate) fn metadata_without_source(&self) -> Map<String, Value> {
+        let mut words = self.metadata().clone();
+        if let Some((_, own)) = self.source() {
+            let kept = |(key, word)| if key == SOURCE { Some((key, own?.into())) } else { Some((key, word)) };
+            words = words.into_iter().filter_map(kept).collect();
+        }
+        words
+    }
+
+    /// The hash of the source, and the word of this name that the source had itself.
+    fn source(&self) -> Option<(&str, Option<&str>)> {
+        let word = self.metadata().get(SOURCE)?.as_str()?;
+        let (hash, own) = word.split_once(' ').map_or((word, None), |(hash, own)| (hash, Some(own)));
+        let is_hash = hash.len() == 32 && hash.bytes().all(|c| c.is_ascii_hexdigit());
+        is_hash.then_some((hash, own))
     }
 
     /// What the readers of GGUF files say. `None` for other files.

@@ -62,6 +62,11 @@ impl Listed {
         })
     }
 
+    /// Whether the format can store the layout as it is.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// A layout of several parts or planes is a row of bytes.
     fn of_parts(name: &str, layout: &Layout) -> Result<Listed, Error> {
         let (bytes, text) = (size_in_bytes(layout)?, layout.to_string());

@@ -8,6 +8,7 @@ use tensor_layout::plan::counted;
 use tensor_layout_text::Layout;
 
 use crate::error::printable;
+use crate::file::add_source;
 use crate::header::{Header, Listed};
 use crate::new_file::refuse_read_only;
 use crate::{Error, File, NewFile, npy};
@@ -93,7 +94,7 @@ impl<'a> Writer<'a> {
     /// Names the model that the tensors were made of, as [`File::made_from`] reads it.
     #[must_use]
     pub fn made_from(mut self, source: &File) -> Writer<'a> {
-        self.metadata.extend([source.source_word()]);
+        add_source(&mut self.metadata, &source.source_word());
         self
     }
 

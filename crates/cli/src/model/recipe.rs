@@ -8,8 +8,8 @@ use tensor_layout_files::recipe::{Recipe, Settings, Target};
 use tensor_layout_files::{open, printable, visible};
 
 use super::{Arguments, stop};
-use crate::check::limits;
 use crate::input::read_text;
+use crate::limits;
 use crate::output::{Output, Stop, Verdict};
 use crate::progress::progress_bar;
 use crate::table::{Table, short_bytes};
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, recipe: &Path, output: &mut Output) -> 
     };
     plan.warning().iter().for_each(|sentence| output.warn(sentence));
     if let Some(name) = &arguments.limits {
-        plan.check(&limits(name)?).map_err(|failure| stop(failure, output))?;
+        plan.check(&limits::named(name)?).map_err(|failure| stop(failure, output))?;
     }
     let outputs = plan.outputs().iter().filter(|_| !arguments.summary);
     if output.is_json() {

@@ -283,3 +283,47 @@ fn a_conversion_replaces_its_input_only_when_asked() {
     assert_eq!((run(&["--overwrite"]).status, fs::read(&file).unwrap()), (0, vec![1, 3, 2, 4]));
     fs::remove_dir_all(folder).unwrap();
 }
+
+/// A conversion by a recipe that is killed at any of its writes leaves the old file and nothing else.
+#[test]
+fn a_recipe_that_is_killed_leaves_nothing_half_written() {
+    let folder = folder("killed_recipe");
+    let [model, recipe, out] = ["model.safetensors", "recipe", "out.safetensors"].map(|name| folder.join(name));
+    let sizes: &[usize] = &[1500, 16_000];
+    let rows = [("q", "U8", sizes, 24_000_000), ("k", "U8", sizes, 24_000_000)];
+    crate::safetensors_file::write(&model, &rows, None, 1);
+    fs::write(&recipe, "qk = cat 0 (q, k) | permute 1,0\nt = q | permute 1,0\n* = *").unwrap();
+    let arguments = ["model", text(&model), "--recipe", text(&recipe), "--out", text(&out)];
+    let Some(mut whole) = traced(&["-o", text(&folder.join("log")), "-e", CALLS], &arguments) else { return };
+    fs::write(&out, "the old file").unwrap();
+    assert!(whole.output().unwrap().status.success());
+    let log = calls(&folder.join("log"));
+    let expected = fs::read(&out).unwrap();
+    fs::remove_file(folder.join("log")).unwrap();
+    // The place of the renaming among the calls that take part, and ten places before it.
+    let writes = log.iter().filter(|call| call.name == "pwrite64").count();
+    assert!(writes >= 8, "{writes} writes");
+    let places = (1..=8).map(|place| ("pwrite64", place)).chain([("fdatasync", 1), ("rename", 1)]);
+    for (call, place) in places {
+        fs::write(&out, "the old file").unwrap();
+        let inject = format!("inject={call}:signal=KILL:when={place}");
+        let options = ["-o", "/dev/null", "-e", CALLS, "-e", &inject];
+        let killed = traced(&options, &arguments).unwrap().output().unwrap();
+        let left = names(&folder);
+        if killed.status.success() {
+            // This system renames by another call.
+            assert_eq!((call, fs::read(&out).unwrap() == expected), ("rename", true));
+            continue;
+        }
+        assert!(call == "rename" || fs::read(&out).unwrap() == b"the old file", "{call} {place}");
+        assert!(fs::read(&out).unwrap() == b"the old file" || fs::read(&out).unwrap() == expected);
+        let known = ["model.safetensors", "out.safetensors", "recipe"];
+        let unknown: Vec<&String> = left.iter().filter(|name| !known.contains(&name.as_str())).collect();
+        // Between the link and the renaming, the whole file has a name of its own.
+        assert!(
+            unknown.is_empty() || call == "rename" && unknown.iter().all(|name| is_temporary(name, &out)),
+            "{left:?}"
+        );
+        unknown.iter().for_each(|name| fs::remove_file(folder.join(name)).unwrap());
+    }
+}

@@ -29,6 +29,14 @@ fn contents(path: &Path) -> Contents {
     (tensors.collect(), metadata.metadata().clone().unwrap_or_default().into_iter().collect())
 }
 
+/// The bytes of a file without the spaces that align the first tensor at 64 bytes.
+fn unpadded(path: &Path) -> (String, Vec<u8>) {
+    let bytes = fs::read(path).unwrap();
+    let (length, rest) = bytes.split_first_chunk().unwrap();
+    let (header, data) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    (String::from_utf8(header.to_vec()).unwrap().trim_end().to_owned(), data.to_vec())
+}
+
 /// The name and layout of every tensor, as the table's JSON has them.
 fn layouts(run: &crate::command_line::Run) -> BTreeMap<String, String> {
     let of = |key: &str, object: &serde_json::Value| object[key].as_str().map(str::to_owned);
@@ -95,7 +103,7 @@ fn a_file_of_the_safetensors_libraries_comes_back_whole() {
             assert_eq!(run(&out).status, 0, "{rule}");
             let back = run(&["model", text(&laid_out), "--limits", "none", "--out", text(&restored)]);
             assert_eq!(back.status, 0, "{back:?}");
-            assert!(fs::read(&restored).unwrap() == fs::read(&input).unwrap(), "{rule}");
+            assert!(unpadded(&restored) == unpadded(&input), "{rule}");
         }
     }
     // The model of the examples, which was written by them, is laid out and brought back as well.
@@ -103,7 +111,7 @@ fn a_file_of_the_safetensors_libraries_comes_back_whole() {
     assert_eq!(run(&out).status, 0);
     let shown = run(&["model", text(&laid_out), "--limits", "none", "--out", text(&restored)]);
     assert!(shown.stdout.contains("  from  ") && shown.stdout.contains("f32[32,16,3,3]{"), "{}", shown.stdout);
-    assert!(fs::read(&restored).unwrap() == fs::read(in_repository(DIGITS)).unwrap());
+    assert!(unpadded(&restored) == unpadded(&in_repository(DIGITS)));
 }
 
 #[test]
@@ -141,7 +149,7 @@ fn a_rule_for_some_tensors_only() {
     let rules = "tpu:v5e, conv*.weight=OIhw16i16o, *.bias=packed, conv1.*=T(2,2), test.images=nhwc";
     assert_eq!(run_out.objects().last().unwrap()["to"], json!(rules));
     assert_eq!(run(&["model", text(&laid_out), "--limits", "none", "--out", text(&restored)]).status, 0);
-    assert!(fs::read(&restored).unwrap() == fs::read(in_repository(DIGITS)).unwrap());
+    assert!(unpadded(&restored) == unpadded(&in_repository(DIGITS)));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod mistakes;
 mod models;
 mod named;
 mod pages;
+mod recipes;
 mod safetensors_file;
 mod shader;
 mod sharded_models;

@@ -67,7 +67,10 @@ fn every_kind_of_tensor_is_read_back() {
         let written = SafeTensors::deserialize(&bytes).unwrap();
         // A model of packed tensors is an ordinary one. Any other names all layouts.
         let named = if rule == "packed" { 0 } else { tensors.len() };
-        assert_eq!((written.len(), words.len()), (tensors.len(), named), "{rule}");
+        let layouts = words.keys().filter(|key| key.starts_with("layout.")).count();
+        let prints = words.keys().filter(|key| key.starts_with("fingerprint.")).count();
+        assert_eq!((written.len(), layouts, prints), (tensors.len(), named, named), "{rule}");
+        assert_eq!(words.len(), if rule == "packed" { 0 } else { 2 * named + 1 }, "{rule}: and the source");
         for object in run.objects().iter().filter(|object| object["name"].is_string()) {
             let name = object["name"].as_str().unwrap();
             assert_eq!(object["identical"], json!(true));

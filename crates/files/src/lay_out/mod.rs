@@ -22,6 +22,7 @@ use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{IndexMap, ToIndexMap};
 
 use crate::error::printable;
+use crate::file::add_source;
 use crate::header::{Header, Listed};
 use crate::index::Index;
 use crate::new_file::WrittenFile;
@@ -233,9 +234,13 @@ fn header(part: &Part, source: &(String, Value), settings: &Settings) -> Result<
         }
         Listed::new(tensor.name(), &plan.layout).map_err(|error| Failure::Tensor(tensor.name().to_owned(), error))
     });
-    let mut words = part.metadata().clone();
-    words.extend([source.clone()]);
-    Header::new(&listed.collect::<Result<Vec<_>, _>>()?, &words, settings.align).map_err(unwritten)
+    let listed = listed.collect::<Result<Vec<_>, _>>()?;
+    // Packed tensors make an ordinary file, which names no source.
+    let mut words = part.metadata_without_source();
+    if !listed.iter().all(Listed::is_plain) || settings.align.is_some() {
+        add_source(&mut words, source);
+    }
+    Header::new(&listed, &words, settings.align).map_err(unwritten)
 }
 
 /// The plan of a tensor that is written, which must have one.

@@ -3,17 +3,19 @@
 //! A recipe is a text of one output a line. docs/MODEL_RECIPES.md describes the language.
 //!
 //! ```text
-//! text -> lines (text.rs, pattern.rs)              names with `{i}`, `{q,k,v}` and `over {e}`
-//!      -> sources of each output (plan.rs)         the names of the model that match
+//! text -> lines (text.rs, expression.rs, pattern.rs)  names with `{i}`, `{q,k,v}` and `over {e}`
+//!      -> sources of each output (planner.rs)        the names of the model that match
 //!      -> views of the sources (value.rs)          every step changes views, and moves no byte
 //!      -> copies into ranges of the output (form.rs), once for all outputs of equal form
 //!      -> bytes (run.rs)                           on threads, to memory or to a new file
 //! ```
 
 mod error;
+mod expression;
 mod form;
 mod pattern;
 mod plan;
+mod planner;
 mod run;
 mod text;
 mod value;
@@ -48,7 +50,7 @@ pub use write::Target;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recipe {
     text: String,
-    lines: Vec<text::Line>,
+    lines: Vec<expression::Line>,
 }
 
 impl Recipe {
@@ -69,6 +71,6 @@ impl Recipe {
     /// name; the sizes do not fit; a cut goes through a block or a group of values with one scale; `shard`
     /// without a rank; more than 1,000,000 outputs.
     pub fn plan<'f>(&self, file: &'f File, settings: &Settings) -> Result<Plan<'f>, RecipeError> {
-        plan::plan(&self.text, &self.lines, file, settings)
+        planner::plan(&self.text, &self.lines, file, settings)
     }
 }

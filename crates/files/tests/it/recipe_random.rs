@@ -191,5 +191,5 @@ fn random_recipes_are_what_ndarray_makes() {
         assert_eq!(output.bytes_read(), map.element_count() * 2, "{text}");
     }
     assert!(refused < CASES / 10, "{refused} recipes were refused");
-    assert!(copies > 1000, "{copies} copies");
+    assert!(copies > 900, "{copies} copies");
 }
