@@ -1,9 +1,12 @@
 //! The header of a new safetensors file, which lists the tensors that follow.
 //!
 //! Tensors with wider elements come first, so that each begins at a multiple of its element. Tensors of equal
-//! width keep their order. With an alignment, tensors come first whose size is a multiple of the larger power of
-//! two, and tensors of padding, `__fill.0` and so on, are between those that would begin elsewhere. If all tensors are packed, the file names no layout and has the bytes that the
-//! safetensors libraries write. Otherwise it names the layout of every tensor.
+//! width keep their order. With an alignment, those come first whose size is a multiple of the larger power
+//! of two, and tensors of padding, `__fill.0` and so on, are where another one would begin elsewhere.
+//!
+//! If all tensors are packed, the file names no layout and has the bytes that the safetensors libraries
+//! write, with more spaces after the header. Otherwise it names the layout of every tensor and its
+//! fingerprint.
 
 use std::cmp::Reverse;
 

@@ -6,15 +6,16 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tensor_layout_files::lay_out::{Exception, Failure, Rules, Settings, Share, Words, lay_out};
-use tensor_layout_files::{is_index, open, printable};
+use tensor_layout_files::lay_out::{Exception, Rules, Settings, Share, Words, lay_out};
+use tensor_layout_files::{is_index, open};
 use tensor_layout_text::rule::Rule;
 
 use crate::input::is_standard;
 use crate::limits;
-use crate::output::{Output, Stop, Verdict, refused};
+use crate::output::{Output, Stop, Verdict};
 use crate::progress::progress_bar;
 
+use recipe::{Asked, stop};
 use report::Findings;
 
 #[derive(Args)]
@@ -30,8 +31,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RULE", default_value = "packed")]
     to: Rule,
     /// Make the outputs of a recipe instead of the tensors of the model: a text of lines such as
-    /// 'qkv = cat 0 ({q,k,v}_proj.weight | shard 0) | tpu:v5e', which docs/MODEL_RECIPES.md describes. --to is
-    /// for the outputs whose lines end without a layout.
+    /// 'qkv = cat 0 ({q,k,v}.weight | shard 0) | tpu:v5e', which docs/MODEL_RECIPES.md describes. The layout
+    /// of --to is that of the outputs whose lines end without one.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["to_for", "overwrite"])]
     recipe: Option<PathBuf>,
     /// The rank whose shares `shard` of a recipe takes, and the number of ranks: 0/8 is the first of eight.
@@ -87,8 +88,22 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     if out.as_deref().is_some_and(is_standard) {
         return refuse("a new model is read back before it has its name, so --out must be a file".into());
     }
+    let align = arguments.align.as_deref().and_then(|bytes| bytes.parse().ok());
     if let Some(recipe) = &arguments.recipe {
-        return recipe::run(arguments, recipe, output);
+        let asked = Asked {
+            recipe,
+            model: file,
+            to: &arguments.to,
+            rank: arguments.rank.as_deref(),
+            limits: arguments.limits.as_deref(),
+            is_summary: arguments.summary,
+            is_explained: arguments.explain,
+            out: out.as_deref(),
+            align,
+            part: *part,
+            jobs: arguments.jobs,
+        };
+        return recipe::run(&asked, output);
     }
     if part.is_some() && !is_index(file) {
         return refuse(format!("{} has no parts: --part is for the index of a sharded model", file.display()));
@@ -104,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         share: *part,
         threads: arguments.jobs.map(usize::from),
         overwrite: arguments.overwrite,
-        align: arguments.align.as_deref().and_then(|bytes| bytes.parse().ok()),
+        align,
     };
     let source = open(file)?;
     if let Some(pattern) = settings.rules.unused(&source) {
@@ -118,15 +133,4 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     bar.finish_and_clear();
     let report = report.map_err(|failure| stop(failure, output))?;
     Findings { file, settings: &settings, is_summary: arguments.summary, is_sharded, report: &report }.print(output)
-}
-
-fn stop(failure: Failure, output: &mut Output) -> Stop {
-    match failure {
-        Failure::Tensor(name, error) => match output.settle(Err(refused(&printable(&name))(error))) {
-            Ok(_) => Stop::Failed("nothing was written, because not every tensor can be laid out".into()),
-            Err(stop) => stop,
-        },
-        Failure::Limits(sentence) => Stop::Failed(sentence),
-        failure => Stop::Unusable(failure.to_string()),
-    }
 }

@@ -3,28 +3,44 @@
 use std::path::Path;
 
 use serde_json::json;
-use tensor_layout_files::lay_out::Written;
+use tensor_layout_files::lay_out::{Failure, Share, Written};
 use tensor_layout_files::recipe::{Recipe, Settings, Target};
 use tensor_layout_files::{open, printable, visible};
+use tensor_layout_text::rule::Rule;
 
-use super::{Arguments, stop};
 use crate::input::read_text;
 use crate::limits;
-use crate::output::{Output, Stop, Verdict};
+use crate::output::{Output, Stop, Verdict, refused};
 use crate::progress::progress_bar;
 use crate::table::{Table, short_bytes};
 
-pub(super) fn run(arguments: &Arguments, recipe: &Path, output: &mut Output) -> Result<Verdict, Stop> {
+/// What the command line asks of a recipe.
+pub(super) struct Asked<'a> {
+    pub(super) recipe: &'a Path,
+    pub(super) model: &'a Path,
+    pub(super) to: &'a Rule,
+    pub(super) rank: Option<&'a str>,
+    pub(super) limits: Option<&'a str>,
+    pub(super) is_summary: bool,
+    pub(super) is_explained: bool,
+    pub(super) out: Option<&'a Path>,
+    pub(super) align: Option<u64>,
+    pub(super) part: Option<Share>,
+    pub(super) jobs: Option<u16>,
+}
+
+pub(super) fn run(asked: &Asked<'_>, output: &mut Output) -> Result<Verdict, Stop> {
+    let recipe = asked.recipe;
     let text = read_text(recipe)?;
     let mut settings = Settings::default();
-    settings.to = arguments.to.clone();
-    if let Some(text) = &arguments.rank {
+    settings.to = asked.to.clone();
+    if let Some(text) = asked.rank {
         let numbers = text.split_once('/').and_then(|(rank, of)| Some((rank.parse().ok()?, of.parse().ok()?)));
         let fits = numbers.filter(|(rank, of)| rank < of);
         let sentence = || format!("--rank {text}: expected RANK/OF, such as 0/8: the ranks count from 0");
         settings.rank = Some(fits.ok_or_else(|| Stop::Unusable(sentence()))?);
     }
-    let file = open(&arguments.file)?;
+    let file = open(asked.model)?;
     file.warnings().iter().for_each(|sentence| output.warn(sentence));
     let planned = Recipe::parse(&text).and_then(|recipe| recipe.plan(&file, &settings));
     let plan = match planned {
@@ -38,15 +54,15 @@ pub(super) fn run(arguments: &Arguments, recipe: &Path, output: &mut Output) -> 
         Err(error) => return Err(Stop::Failed(format!("{}: {error}", recipe.display()))),
     };
     plan.warning().iter().for_each(|sentence| output.warn(sentence));
-    if let Some(name) = &arguments.limits {
+    if let Some(name) = asked.limits {
         plan.check(&limits::named(name)?).map_err(|failure| stop(failure, output))?;
     }
-    let outputs = plan.outputs().iter().filter(|_| !arguments.summary);
+    let outputs = plan.outputs().iter().filter(|_| !asked.is_summary);
     if output.is_json() {
         outputs.into_iter().try_for_each(|one| output.line(plan.object(one)))?;
-    } else if arguments.explain {
+    } else if asked.is_explained {
         outputs.into_iter().try_for_each(|one| output.line(plan.explain(one)))?;
-    } else if !arguments.summary {
+    } else if !asked.is_summary {
         let mut table = Table::new("output|layout|>bytes|>sources|>copies");
         for one in outputs {
             let counts = [plan.sources(one).count(), one.copies().count()].map(|count| count.to_string());
@@ -58,11 +74,11 @@ pub(super) fn run(arguments: &Arguments, recipe: &Path, output: &mut Output) -> 
         output.line("")?;
     }
     let [read, written] = plan.bytes();
-    let bar = progress_bar(if arguments.out.is_some() { written } else { 0 });
-    let made = arguments.out.as_ref().map(|out| {
+    let bar = progress_bar(if asked.out.is_some() { written } else { 0 });
+    let made = asked.out.map(|out| {
         let mut target = Target::new(out);
-        target.align = arguments.align.as_deref().and_then(|bytes| bytes.parse().ok());
-        (target.share, target.threads) = (arguments.part, arguments.jobs.map_or(target.threads, usize::from));
+        target.align = asked.align;
+        (target.share, target.threads) = (asked.part, asked.jobs.map_or(target.threads, usize::from));
         plan.write(&target, &|bytes| bar.inc(bytes))
     });
     bar.finish_and_clear();
@@ -75,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, recipe: &Path, output: &mut Output) -> 
     let (count, forms) = (plan.outputs().len(), plan.forms());
     if output.is_json() {
         output.line(json!({
-            "type": "recipe", "file": arguments.file.to_string_lossy(), "recipe": recipe.to_string_lossy(),
+            "type": "recipe", "file": asked.model.to_string_lossy(), "recipe": recipe.to_string_lossy(),
             "outputs": count, "forms": forms, "bytes_read": read, "bytes_written": written, "written": path,
             "parts_there": missing.as_ref().map(|(there, _)| there), "missing": missing.as_ref().map(|(_, why)| why),
         }))?;
@@ -86,4 +102,16 @@ pub(super) fn run(arguments: &Arguments, recipe: &Path, output: &mut Output) -> 
     output.lines(path.map(|path| format!("written to {}", visible(&path))))?;
     output.lines(missing.map(|(there, why)| format!("{there} parts exist, so no index was written: {why}")))?;
     Ok(Verdict::Well)
+}
+
+/// Why a model was not laid out or made, as a reason to stop.
+pub(super) fn stop(failure: Failure, output: &mut Output) -> Stop {
+    match failure {
+        Failure::Tensor(name, error) => match output.settle(Err(refused(&printable(&name))(error))) {
+            Ok(_) => Stop::Failed("nothing was written, because not every tensor can be laid out".into()),
+            Err(stop) => stop,
+        },
+        Failure::Limits(sentence) => Stop::Failed(sentence),
+        failure => Stop::Unusable(failure.to_string()),
+    }
 }
