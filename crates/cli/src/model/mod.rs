@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Make the outputs of a recipe instead of the tensors of the model: a text of lines such as
     /// 'qkv = cat 0 ({q,k,v}.weight | shard 0) | tpu:v5e', which docs/MODEL_RECIPES.md describes. The layout
     /// of --to is that of the outputs whose lines end without one.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["to_for", "overwrite"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["to_for", "from_for", "overwrite"])]
     recipe: Option<PathBuf>,
     /// The rank whose shares `shard` of a recipe takes, and the number of ranks: 0/8 is the first of eight.
     #[arg(long, value_name = "RANK/OF", requires = "recipe")]

@@ -332,7 +332,10 @@ impl Planner<'_, '_> {
                 let steps = ViewStep::read_all_on(name, argument, &value.sizes).map_err(wrong)?;
                 steps.iter().try_fold(value, Value::step).map_err(wrong)
             }
-            Step::As(name) => Unit::read(name).and_then(|unit| value.read_as(unit)).map_err(wrong),
+            Step::As(name) => match Unit::read(name) {
+                Ok(unit) => value.read_as(unit).map_err(wrong),
+                Err(_) => value.words_as(name).map_err(wrong),
+            },
             Step::Shard(axis, shares) => {
                 let Some(rank) = self.settings.rank else {
                     return self.refuse(at, output, "`shard` needs a rank, as `--rank 0/8` gives it".into());

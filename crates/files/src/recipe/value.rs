@@ -15,7 +15,7 @@ use tensor_layout::plan::{Code, counted};
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error, ToIndexMap};
 use tensor_layout_text::layout::{Role, step_of_scales};
-use tensor_layout_text::{Layout, ViewStep};
+use tensor_layout_text::{Layout, ViewStep, words_as};
 
 use super::error::REFUSED;
 
@@ -226,6 +226,16 @@ impl Value {
         let pieces = pieces.into_iter().map(|piece| piece.step(step, &self.sizes, &sizes));
         let pieces = pieces.filter_map(Result::transpose).collect::<Result<_, Error>>()?;
         Ok(Value { unit: self.unit, sizes, pieces, scales })
+    }
+
+    /// Reads the words of a whole source as the layout with this name.
+    pub(super) fn words_as(self, name: &str) -> Result<Value, Error> {
+        match self.pieces.as_slice() {
+            [piece] if self.scales.is_none() && piece.undo.is_empty() && piece.view.sizes() == self.sizes => {
+                Value::of_source(piece.source, words_as(name, &piece.view)?)
+            }
+            _ => Err(refused(format!("`{name}` says what the words of one source are, before other steps"))),
+        }
     }
 
     /// Reads the bytes as another type.

@@ -254,7 +254,8 @@ fn a_recipe_that_does_not_fit_is_refused_with_its_names_and_sizes() {
         ("x = stack 0 over {e} (e.{e})", "line 1, column 23: `e.1`: is missing, and `{e}` goes up to 2"),
         ("x = a | as u32", "line 1, column 9: `x`: reading the bytes as another type"),
         ("x = a | as q4_0", "line 1, column 9: `x`: u8[4,6]:[6,1] has no whole blocks of 18 bytes"),
-        ("x = a | as nothing", "line 1, column 9: `x`: `nothing`"),
+        ("x = a | as nothing", "line 1, column 9: `x`: "),
+        ("x = cat 0 (a, a) | as gptq.qweight_u4", "line 1, column 20: `x`: `gptq.qweight_u4` says what the words of"),
         ("x = a | u8[4,7]:[7,1]", "line 1, column 9: `x`: axis 1 has size 6, but size 7 was expected"),
         ("x = a | f32[4,6]:[6,1]", "line 1, column 9: `x`: the data type is u8, but f32 was expected"),
         ("x = a | u8[4,6]:[0,1]", "line 1, column 9: `x`: "),
@@ -274,6 +275,17 @@ fn a_recipe_that_does_not_fit_is_refused_with_its_names_and_sizes() {
     let rest = Recipe::parse("x = a").unwrap();
     let warning = rest.plan(&file, &Settings::default()).unwrap().warning();
     assert_eq!(warning.as_deref(), Some("no line of the recipe uses `b` (and 8 more)"));
+}
+
+/// The words of GPTQ hold values of four bits, which are cut like any others.
+#[test]
+fn words_are_read_by_the_name_of_their_layout() {
+    let file = model(&[("w", "I32", &[2, 3], bytes(24, 0))]);
+    let (_, layout, found) =
+        cooked(&file, "w = w | as gptq.qweight_u4 | permute 1,0 | slice 1:,:", &Settings::default()).remove(0);
+    assert_eq!(layout, "u4[2,16]:[16,1]");
+    // The words of a column, each with the values of 8 rows.
+    assert_eq!(found, [4, 5, 6, 7, 16, 17, 18, 19, 8, 9, 10, 11, 20, 21, 22, 23]);
 }
 
 /// Blocks are cut between blocks, and a cut inside one names it.
