@@ -9,6 +9,9 @@ use crate::recipe::{cooked, model};
 
 const TABLE: &str = include_str!("../data/families.tsv");
 
+/// The name, the type and the sizes of a tensor.
+type Source<'t> = (&'t str, &'t str, Vec<u64>);
+
 /// The bytes of tensor `number` of a family, as the script makes them.
 fn made(number: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|k| ((31 * k + 97 * number + k / 251) % 256) as u8).collect()
@@ -27,7 +30,7 @@ fn sizes(text: &str) -> Vec<u64> {
 
 #[test]
 fn six_families_on_eight_ranks_are_as_torch_cuts_them() {
-    let mut sources: BTreeMap<&str, Vec<(&str, &str, Vec<u64>)>> = BTreeMap::new();
+    let mut sources: BTreeMap<&str, Vec<Source<'_>>> = BTreeMap::new();
     let (mut recipes, mut outputs) = (Vec::new(), BTreeMap::new());
     for line in TABLE.lines() {
         match line.split('\t').collect::<Vec<_>>().as_slice() {
