@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 use tensor_layout::element::BlockType;
+use tensor_layout::relayout::Settings;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::upload::{DeviceLimits, Role, ScaledTensor, UploadBuffer, split_binding, validate};
-use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout_text::Layout;
+use tensor_layout_text::layout::copies;
 use tensor_layout_text::named::NamedLayout;
 
 pub(crate) fn records(name: &str) -> Vec<Value> {
@@ -189,14 +192,20 @@ fn pieces_begin_with_a_block_and_say_how_far_behind_the_binding() {
     assert!(weights.indices_of_piece(&[0..2, 0..4, 0..17]).is_err());
 }
 
+/// Copies a plain tensor to a named layout, and from there to the other buffer.
+fn there_and_back(named: &NamedLayout, plain: impl Into<Layout>, bytes: &[u8], [there, back]: [&mut [u8]; 2]) {
+    let (plain, named) = (plain.into(), Layout::try_from(named.clone()).unwrap());
+    copies(&plain, &named, &Settings::default()).unwrap().run(bytes, there).unwrap();
+    copies(&named, &plain, &Settings::default()).unwrap().run(there, back).unwrap();
+}
+
 /// Runs a repack and the way back. `plain` has one block for each row, or several.
 fn repacked(name: &str, sizes: &[u64], block_type: BlockType, plain: &[u8]) -> Vec<u8> {
     let rows = BlockTensorDesc::packed(block_type, sizes).unwrap();
     let layout = NamedLayout::of_blocks(name, &rows).unwrap();
     assert_eq!(layout.to_string().parse::<NamedLayout>().as_ref(), Ok(&layout));
     let (mut there, mut back) = (vec![0; plain.len()], vec![0; plain.len()]);
-    layout.copy_from(&rows).unwrap().run(plain, &mut there).unwrap();
-    layout.copy_to(&rows).unwrap().run(&there, &mut back).unwrap();
+    there_and_back(&layout, rows, plain, [&mut there, &mut back]);
     assert!(back == plain, "{layout}: the way back");
     there
 }
@@ -286,18 +295,19 @@ fn every_repack_is_copied_to_and_from_any_layout() {
         round_trip(&format!("{name}:q4_0[2,8,96]"), &apart.to_index_map().unwrap());
     }
     let names = ["ggml.q8_0x4<4>:q8_0[16,64]", "ggml.q8_0x4<8>:q8_0[16,64]", "ggml.q8_0x16:q8_0[16,64]"];
-    let layouts = names.map(|name| name.parse::<NamedLayout>().unwrap());
-    let packed = BufferTensorDesc::packed(DataType::U8, layouts[0].sizes()).unwrap();
+    let layouts = names.map(|name| name.parse::<Layout>().unwrap());
+    let packed: Layout = "u8[16,2,34]".parse().unwrap();
+    let copied = |from: &Layout, to: &Layout| copies(from, to, &Settings::default());
     let bytes: Vec<u8> = (0..1088_u32).map(|i| (i * i / 7 + i) as u8).collect();
     for (from, to) in layouts.iter().flat_map(|from| layouts.iter().map(move |to| (from, to))) {
         let [mut one, mut two, mut other] = [(); 3].map(|()| vec![0; bytes.len()]);
-        from.copy_from(&packed).unwrap().run(&bytes, &mut one).unwrap();
-        from.copy_to_named(to).unwrap().run(&one, &mut two).unwrap();
-        to.copy_from(&packed).unwrap().run(&bytes, &mut other).unwrap();
+        copied(&packed, from).unwrap().run(&bytes, &mut one).unwrap();
+        copied(from, to).unwrap().run(&one, &mut two).unwrap();
+        copied(&packed, to).unwrap().run(&bytes, &mut other).unwrap();
         assert_eq!(two, other, "{from} to {to}");
     }
-    let other: NamedLayout = "ggml.q4_0x8:q4_0[16,64]".parse().unwrap();
-    assert_eq!(layouts[0].copy_to_named(&other).unwrap_err().code(), "data_type_mismatch");
+    let other: Layout = "ggml.q4_0x8:q4_0[16,64]".parse().unwrap();
+    assert_eq!(copied(&layouts[0], &other).unwrap_err().code(), "data_type_mismatch");
 }
 
 /// Copies a tensor to a named layout and back, and compares each byte with the place that the layout says.
@@ -306,12 +316,11 @@ fn round_trip(name: &str, plain: &IndexMap) {
     let length = usize::try_from(plain.physical_size_in_bytes()).unwrap();
     let bytes: Vec<u8> = (0..length).map(|i| (i * i / 5 + 3 * i) as u8).collect();
     let (mut there, mut back) = (vec![0; usize::try_from(layout.size_in_bytes()).unwrap()], bytes.clone());
-    layout.copy_from(plain).unwrap().run(&bytes, &mut there).unwrap();
     // The gaps are kept.
     for offset in (0..plain.physical_elements()).filter(|offset| plain.inverse(*offset).unwrap().is_some()) {
         back[usize::try_from(offset).unwrap()] = 0;
     }
-    layout.copy_to(plain).unwrap().run(&there, &mut back).unwrap();
+    there_and_back(&layout, AnyLayout::from(plain.clone()), &bytes, [&mut there, &mut back]);
     assert_eq!(back, bytes, "{name}");
     let packed = BufferTensorDesc::packed(DataType::U8, plain.sizes()).unwrap().to_index_map().unwrap();
     let flip = |to: u64| {
@@ -355,8 +364,7 @@ fn ordered(name: &str, data_type: DataType, sizes: &[u64], packed: &[u8]) -> Vec
     let plain = BufferTensorDesc::packed(data_type, sizes).unwrap();
     let layout = NamedLayout::new(name, data_type, sizes).unwrap();
     let (mut there, mut back) = (vec![0; layout.size_in_bytes() as usize], vec![0; packed.len()]);
-    layout.copy_from(&plain).unwrap().run(packed, &mut there).unwrap();
-    layout.copy_to(&plain).unwrap().run(&there, &mut back).unwrap();
+    there_and_back(&layout, plain, packed, [&mut there, &mut back]);
     assert_eq!(back, packed, "{layout}");
     there
 }

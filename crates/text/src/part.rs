@@ -42,6 +42,11 @@ impl Run {
         Run { start: slice.start, step: slice.step.max(1), count }
     }
 
+    /// The number behind the last index of neighbouring indices.
+    fn end(self) -> u64 {
+        self.start.saturating_add(self.count)
+    }
+
     /// Returns the indices of both runs. `None` if there is none.
     pub(crate) fn common(self, other: Run) -> Option<Run> {
         let (wide, narrow) = if self.step < other.step { (other, self) } else { (self, other) };
@@ -121,13 +126,32 @@ pub(crate) fn check_index(sizes: &[u64], index: &[u64]) -> Result<(), Error> {
     BufferTensorDesc::packed(DataType::U8, sizes)?.offset(index).map(drop)
 }
 
-/// Returns the indices that a part on one side and a part on the other have in common, for all pairs.
+/// Returns the indices that a part on one side and a part on the other have in common, for all pairs that
+/// have some. Parts that follow each other along an axis, as the runs of a block table do, are found by their
+/// first indices, so two tables take as many steps as they have common runs.
 pub(crate) fn common<'p>(
     parts: &'p [Part],
     others: &'p [Part],
 ) -> impl Iterator<Item = (&'p Part, Vec<Run>, &'p Part)> {
+    let axis = axis_in_order(others);
+    let along = move |part: &Part| axis.and_then(|axis| part.runs().nth(axis)).filter(|run| run.step == 1);
     parts.iter().flat_map(move |part| {
-        let runs: Vec<_> = part.runs().collect();
-        others.iter().filter_map(move |other| Some((part, other.common(&runs)?, other)))
+        let runs: Vec<Run> = part.runs().collect();
+        let near = along(part).map_or(others, |run| {
+            let past = |other: &Part, of: Run| along(other).is_some_and(|other| other.end() <= of.start);
+            let first = others.partition_point(|other| past(other, run));
+            let is_before = |other: &Part| along(other).is_some_and(|other| other.start < run.end());
+            let last = others.partition_point(is_before);
+            others.get(first..last).unwrap_or_default()
+        });
+        near.iter().filter_map(move |other| Some((part, other.common(&runs)?, other)))
     })
+}
+
+/// Returns the axis along which parts follow each other, each a row of neighbouring indices.
+fn axis_in_order(parts: &[Part]) -> Option<usize> {
+    let axis = parts.first()?.indices.iter().position(|slice| *slice != Slice::ALL)?;
+    let runs: Option<Vec<Run>> = parts.iter().map(|part| part.runs().nth(axis).filter(|run| run.step == 1)).collect();
+    let runs = runs?;
+    runs.iter().zip(runs.iter().skip(1)).all(|(run, next)| run.end() <= next.start).then_some(axis)
 }

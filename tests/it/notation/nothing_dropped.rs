@@ -183,6 +183,50 @@ fn any_desc() -> impl Strategy<Value = BufferTensorDesc> {
     )
 }
 
+/// Names, also of several parts, caches with and without a block table, planes of scales, and strides.
+#[test]
+fn changed_texts_of_every_kind_lose_nothing() {
+    for text in [
+        "tensorrt.kCHW32:s8[2,33,3,2]",
+        "ggml.q8_0x4.qs<8>:s8[8,96]",
+        "ggml.q8_0x4<8>:q8_0[4,64]",
+        "sglang.packed_vnni2:bf16[48,32]",
+        "xnnpack.f32_gemm_goi_s4.weights<8>:f32[8,8]",
+        "kv:LBNHC:bf16[L=2,B=4,H=2,N=4,C=8]",
+        "kv:LBNHC:bf16[L=2,B=[3,0]/4,H=2,N=4,C=8]",
+        "kv:LBNHC:bf16[L=2,B=[3,0]/4,T=7,H=2,N=4,C=8]",
+        "f4e2m1fn[128,320]:[320,1] with f8e8m0fnu[128,10]:[10,1] per 32",
+        "memref<4x6xf32, strided<[11, 13], offset: 5>>",
+        "(f32[5]{0}, s8[3]{0})",
+    ] {
+        assert!(text.parse::<Layout>().is_ok(), "{text}");
+        changes(text).unwrap();
+    }
+}
+
+#[test]
+fn a_number_of_a_name_has_its_own_key() {
+    let read = |text: &str| text.parse::<Layout>().map(|layout| layout.to_string());
+    assert_eq!(read("ggml.q8_0x4.qs<bl=8>:s8[8,96]"), read("ggml.q8_0x4.qs<8>:s8[8,96]"));
+    let error = read("ggml.q8_0x4.qs<foo=8>:s8[8,96]").unwrap_err().to_string();
+    assert!(error.contains("the numbers that it takes"), "{error}");
+}
+
+/// A view that runs backwards keeps its signs, also where NumPy has no text for it.
+#[test]
+fn signs_of_views_are_printed() {
+    let flipped = |text: &str, step: &str| {
+        let layout: Layout = text.parse().unwrap();
+        let steps = tensor_layout_text::ViewStep::read_all_on("slice", step, layout.sizes()).unwrap();
+        steps.iter().fold(layout, |layout, step| layout.view(step).unwrap())
+    };
+    let values = flipped("f4e2m1fn[4,64] with f8e8m0fnu per 32", "::-1,:");
+    assert_eq!(values.to_string().parse::<Layout>().unwrap().difference(&values), Ok(None), "{values}");
+    let part = flipped("f4e2m1fn[4,64]:[64,1]", "3:1:-1,:");
+    assert!(part.to_string().contains("axes [0] backwards"), "{part}");
+    assert!(part.to_string().parse::<Layout>().is_err());
+}
+
 proptest! {
     #![proptest_config(cases(40))]
 

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::ops::Range;
 
 use tensor_layout::bridge::lower;
-use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::relayout::{Padding, Relayout, Settings};
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
-use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
+use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Layout;
-use tensor_layout_text::layout::in_own_bytes;
+use tensor_layout_text::layout::{copies, in_own_bytes};
 use tensor_layout_text::named::NamedLayout;
 
 use super::failure::Failure;
@@ -98,12 +98,13 @@ impl<'f> Plan<'f> {
     fn without_trip(&self) -> Option<Answer> {
         let held = self.tensor.bytes();
         let repack = |named: &NamedLayout| {
+            let (rows, named) = (Layout::from(AnyLayout::from(self.stored.clone())), Layout::try_from(named.clone())?);
             if bytes(held.len()) > MOST / 3 {
                 return Ok(Answer::TooLarge { padding: false, bytes: self.bytes().saturating_mul(3) });
             }
             let (mut repacked, mut back) = (vec![0; held.len()], vec![0; held.len()]);
-            named.copy_from(&self.stored)?.run(held, &mut repacked)?;
-            named.copy_to(&self.stored)?.run(&repacked, &mut back)?;
+            copies(&rows, &named, &Settings::default())?.run(held, &mut repacked)?;
+            copies(&named, &rows, &Settings::default())?.run(&repacked, &mut back)?;
             Ok(Answer::Tried { identical: back == held })
         };
         match &self.repacked {

@@ -21,6 +21,7 @@ use tensor_layout::{DataType, Error, IndexMap};
 
 use crate::numbers::list;
 
+use super::group_copy::GroupCopy;
 use super::{Layout, Plane, Role};
 use crate::part::common;
 use crate::part::{Part, Run};
@@ -32,6 +33,8 @@ pub struct Copies {
     /// The sizes of the source and of the destination, in bytes, and the offset of each plane in them.
     bytes: [u64; 2],
     planes: [Vec<u64>; 2],
+    /// The copy of all groups of scales and then values at once, and whether it is to their rows.
+    groups: Option<(GroupCopy, bool)>,
 }
 
 /// One copy of [`Copies`].
@@ -109,7 +112,13 @@ pub fn copies(from: &Layout, to: &Layout, settings: &Settings) -> Result<Copies,
         plane_copies((one, other), (number, at), settings, &mut list)?;
     }
     let bytes = [from.size_in_bytes()?, to.size_in_bytes()?];
-    Ok(Copies { list, bytes, planes: packed.map(|packed| packed.offsets) })
+    let groups = match (from.planes.as_slice(), to.planes.as_slice()) {
+        ([one], [other]) => {
+            groups_to_rows(one, other).or_else(|| groups_to_rows(other, one).map(|(copy, _)| (copy, false)))
+        }
+        _ => None,
+    };
+    Ok(Copies { list, groups, bytes, planes: packed.map(|packed| packed.offsets) })
 }
 
 fn plane_copies(
@@ -158,6 +167,13 @@ fn plane_copies(
         }
     }
     Ok(())
+}
+
+/// Returns the copy of all groups of one plane to the rows of the other, if the two have this form.
+fn groups_to_rows(groups: &Plane, rows: &Plane) -> Option<(GroupCopy, bool)> {
+    let ((form, flip), [part]) = (groups.groups?, rows.parts.as_slice()) else { return None };
+    let runs_forwards = groups.reversed.is_empty() && rows.reversed.is_empty() && part.flip == 0;
+    GroupCopy::new(form, flip, &part.map).filter(|_| runs_forwards).map(|copy| (copy, true))
 }
 
 fn check_sizes(from: &[u64], to: &[u64]) -> Result<(), Error> {
@@ -325,6 +341,10 @@ impl Copies {
             if checked::count(found) < needed {
                 return Err(Error::buffer_too_short(what, needed, checked::count(found)));
             }
+        }
+        if let Some((groups, to_rows)) = &self.groups {
+            let copied = groups.run(source, destination, *to_rows);
+            return copied.ok_or_else(|| Error::overflow("an offset of the copy", usize::BITS));
         }
         for PartCopy { plan, at, flip, .. } in &self.list {
             let [from, to] = at.map(|at| usize::try_from(at).unwrap_or(usize::MAX));

@@ -22,6 +22,8 @@ mod bound;
 mod copies;
 mod fields;
 mod frame;
+#[cfg(feature = "relayout")]
+mod group_copy;
 mod packed;
 mod places;
 mod read;
@@ -92,6 +94,8 @@ pub struct Plane {
     role: Role,
     /// The name of the records that hold this plane and others, `ggml.q8_0x4` of `ggml.q8_0x4.qs`.
     records: Option<String>,
+    /// The four numbers of groups of scales and then values, and the bits that are flipped in the values.
+    groups: Option<([u64; 4], u8)>,
     written: Written,
 }
 
@@ -189,7 +193,7 @@ impl Default for Plane {
     fn default() -> Plane {
         let (sizes, parts, blocks, reversed) = (Vec::new(), SmallVec::new(), None, Vec::new());
         let (role, written) = (Role::Values, Written::Parts(String::new()));
-        Plane { sizes, parts, blocks, reversed, role, records: None, written }
+        Plane { sizes, parts, blocks, reversed, role, records: None, groups: None, written }
     }
 }
 
@@ -340,8 +344,8 @@ impl TryFrom<NamedLayout> for Layout {
                 named.as_descriptor().map_or_else(|| named.to_index_map().map(AnyLayout::from), |desc| Ok(desc.into()));
             return Ok(Layout::of(Plane::named(layout?, text)));
         }
-        let (sizes, blocks) = (named.logical_sizes().to_vec(), named.blocks().cloned());
-        Ok(Layout::of(Plane { blocks, ..Plane::in_parts(sizes, named.parts, text) }))
+        let (sizes, blocks, groups) = (named.logical_sizes().to_vec(), named.blocks().cloned(), named.groups());
+        Ok(Layout::of(Plane { blocks, groups, ..Plane::in_parts(sizes, named.parts, text) }))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use tensor_layout::Error;
 use tensor_layout::plan::counted;
+use tensor_layout::{AnyLayout, Error};
 
-use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_numpy, text, text_in};
+use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_cute, signed_numpy, text, text_in};
 
 use crate::numbers::list;
 
@@ -52,21 +52,39 @@ impl fmt::Display for Plane {
             Written::Shape(shape) => return shape.fmt(f),
             Written::One { layout, notation, .. } => (layout, *notation),
         };
-        let signed = || signed_numpy(&text_in(layout, Notation::Numpy).ok()?, &self.reversed);
-        if let Some(signed) = signed().filter(|_| !self.reversed.is_empty()) {
-            return f.write_str(&signed);
+        if !self.reversed.is_empty() {
+            return f.write_str(&self.signed(layout, notation));
         }
         match text_in(layout, notation).or_else(|_| text(layout)) {
             Ok(text) => f.write_str(&text),
             Err(_) => {
-                let base = self.parts.first().map_or(0, |part| part.map.base());
-                write!(f, "{}{} from element {base}", self.type_name(), list(&self.sizes))
+                write!(f, "{}{} from element {}", self.type_name(), list(&self.sizes), self.first_element())
             }
         }
     }
 }
 
 impl Plane {
+    /// Writes a layout along some axes of which the plane runs backwards: as NumPy and CuTe write it, or else
+    /// in words. CuTe's notation has no offset.
+    fn signed(&self, layout: &AnyLayout, notation: Notation) -> String {
+        let numpy = || signed_numpy(&text_in(layout, Notation::Numpy).ok()?, &self.reversed);
+        let cute = || {
+            let text = text_in(layout, Notation::CuTe).ok().filter(|_| self.first_element() == 0)?;
+            signed_cute(&text, &self.reversed)
+        };
+        let words = || {
+            let text = text_in(layout, notation).or_else(|_| text(layout)).unwrap_or_else(|_| self.type_name());
+            format!("{text}, axes {:?} backwards", self.reversed)
+        };
+        numpy().or_else(cute).unwrap_or_else(words)
+    }
+
+    /// The lowest offset of an element, in elements.
+    fn first_element(&self) -> u64 {
+        self.parts.first().map_or(0, |part| part.map.base())
+    }
+
     /// The notation of the text that was read.
     #[must_use]
     pub fn notation(&self) -> Notation {

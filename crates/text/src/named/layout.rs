@@ -142,6 +142,13 @@ impl NamedLayout {
         BufferTensorDesc::packed(self.data_type, &self.sizes)
     }
 
+    /// The four numbers of groups of scales and then values, and the bits that are flipped in the values.
+    pub(crate) fn groups(&self) -> Option<([u64; 4], u8)> {
+        let values = self.row.values(self.data_type, &self.sizes, &self.numbers);
+        let form = repack::scales_then_values(self.row.memory.strip_prefix("group of ")?, &values)?;
+        Some((form, self.row.flip))
+    }
+
     /// The sizes in values: those of the tensor of blocks, if there is one, else [`sizes`](Self::sizes).
     #[must_use]
     pub fn logical_sizes(&self) -> &[u64] {
@@ -229,13 +236,23 @@ fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
         }
     };
     // `<32>` and `<x=32>` are equivalent.
-    let value = |number: &str| number.rsplit('=').next().and_then(|number| number.trim().parse().ok());
+    let mut keys = Vec::new();
+    let mut value = |number: &'_ str| {
+        let (key, number) = number.split_once('=').map_or((None, number), |(key, number)| (Some(key.trim()), number));
+        keys.push(key.map(str::to_owned));
+        number.trim().parse().ok()
+    };
     let numbers: Option<Vec<u64>> = match given.trim_end().strip_suffix('>') {
-        Some(given) => given.split([',', ';']).map(value).collect(),
+        Some(given) => given.split([',', ';']).map(&mut value).collect(),
         None if given.is_empty() => Some(Vec::new()),
         None => None,
     };
-    let fitting = |numbers: &Vec<u64>| rows.iter().copied().filter(|row| row.takes(numbers)).collect::<Vec<_>>();
+    let has_keys = |row: &Row| {
+        let mut words = row.numbers.iter().map(|(word, _)| *word).zip(&keys);
+        words.all(|(word, key)| key.as_ref().is_none_or(|key| key.eq_ignore_ascii_case(word)))
+    };
+    let fitting =
+        |numbers: &Vec<u64>| rows.iter().copied().filter(|row| row.takes(numbers) && has_keys(row)).collect::<Vec<_>>();
     match numbers.as_ref().map(fitting) {
         Some(fitting) if !fitting.is_empty() => Ok((fitting, numbers.unwrap_or_default())),
         _ => {

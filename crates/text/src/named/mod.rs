@@ -24,15 +24,9 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-#[cfg(feature = "relayout")]
-mod copy;
-#[cfg(feature = "relayout")]
-mod group_copy;
 mod layout;
 mod repack;
 mod rule;
-#[cfg(feature = "relayout")]
-pub use copy::PartsCopy;
 use core::fmt;
 pub(crate) use layout::is_for;
 pub use layout::{KnownAs, NamedLayout, full_name, known_as};

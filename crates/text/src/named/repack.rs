@@ -65,8 +65,7 @@ pub(super) fn parts(text: &str, values: &Values<'_>, sizes: &[u64], flip: u8) ->
 
 /// Returns the bytes of scales and of values of a block, the rows of a group and the bytes of a row in turn,
 /// if a rule has two fields: scales, and then values in turn.
-#[cfg(feature = "relayout")]
-pub(super) fn scales_then_values(text: &str, values: &Values<'_>) -> Option<super::group_copy::Form> {
+pub(super) fn scales_then_values(text: &str, values: &Values<'_>) -> Option<[u64; 4]> {
     let (rows, fields) = text.split_once(": ")?;
     let (first, second) = fields.split_once(", ")?;
     let (range, unit) = second.split_once(" by ")?;

@@ -27,7 +27,7 @@ pub use onednn::onednn_size_in_bytes;
 pub(crate) use onednn::shape as onednn_shape;
 pub use read::lacks_type;
 pub(crate) use read::{Read, read_array, read_whole};
-pub(crate) use signs::signed_numpy;
+pub(crate) use signs::{signed_cute, signed_numpy};
 pub use steps::offset_steps;
 pub use strided::axis_orders;
 pub use views::ViewStep;

@@ -21,3 +21,23 @@ pub(crate) fn signed_numpy(text: &str, reversed: &[usize]) -> Option<String> {
     }
     Some(format!("{}strides={}, offset={offset})", text.split_once("strides=(")?.0, python(&strides)))
 }
+
+/// Returns CuTe's text of a layout with negative strides for these modes. `text` is its text without signs.
+pub(crate) fn signed_cute(text: &str, reversed: &[usize]) -> Option<String> {
+    let (head, strides) = text.split_once("):(")?;
+    let (mut mode, mut depth, mut begins, mut written) = (0_usize, 0_usize, true, String::new());
+    for c in strides.chars() {
+        if begins && c.is_ascii_digit() && reversed.contains(&mode) {
+            written.push('-');
+        }
+        begins = !c.is_ascii_digit();
+        match c {
+            '(' => depth = depth.saturating_add(1),
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => mode = mode.saturating_add(1),
+            _ => {}
+        }
+        written.push(c);
+    }
+    Some(format!("{head}):({written}"))
+}

@@ -8,7 +8,7 @@ use tensor_layout::checked::{Dims, next_index};
 use tensor_layout::{IndexMap, LayoutClass};
 
 /// The bytes of scales and of values of a block, the rows of a group, and the bytes of a row in turn.
-pub(super) type Form = [u64; 4];
+type Form = [u64; 4];
 
 /// A copy between groups and rows of blocks.
 #[derive(Debug, Clone)]
