@@ -38,8 +38,8 @@ mod words;
 
 pub use layout::Layout;
 pub use notation::{
-    Line, Notation, ViewStep, axis_orders, lacks_type, lines, numpy_dtype, offset_steps, onednn_size_in_bytes, text,
-    text_in,
+    Line, Notation, ViewStep, array_of_onednn_tag, axis_orders, lacks_type, lines, numpy_dtype, offset_steps,
+    onednn_size_in_bytes, text, text_in,
 };
 pub use numbers::read_list;
 pub use spell::{Raised, raise, spell, spell_view};

@@ -9,7 +9,7 @@ use tensor_layout::strided::Integer;
 use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error};
 
-use crate::notation::{Notation, Read, onednn_shape, read_array, read_whole};
+use crate::notation::{Notation, Read, array_of_onednn_tag, read_array, read_whole};
 use crate::numbers::{list, read_list};
 
 use super::frame::Frame;
@@ -93,7 +93,7 @@ impl Layout {
     pub fn from_onednn_tag<T: Integer>(data_type: DataType, sizes: &[T], tag: &str) -> Result<Layout, Error> {
         let desc = BufferTensorDesc::packed(data_type, sizes)?;
         // Not by way of the text: a program that needs tags alone links no other reader.
-        let shape = onednn_shape(data_type, desc.sizes(), tag)?;
+        let shape = array_of_onednn_tag(data_type, desc.sizes(), tag)?;
         let text = format!("{data_type}{}:{tag}", list(desc.sizes()));
         Ok(Layout::of_one(shape.into(), Notation::OneDnn, Some(text), Vec::new()))
     }

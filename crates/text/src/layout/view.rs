@@ -68,7 +68,7 @@ impl Layout {
 /// use tensor_layout_text::layout::step_of_scales;
 ///
 /// let (step, per) = step_of_scales(&ViewStep::read("slice", "64:,32:96")?, &[128, 320], &[1, 32])?;
-/// assert_eq!((step, per), (ViewStep::read("slice", "64:128,1:3")?, vec![1, 32]));
+/// assert_eq!((step, per), (ViewStep::read("slice", "64:,1:3")?, vec![1, 32]));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn step_of_scales(step: &ViewStep, sizes: &[u64], per: &[u64]) -> Result<(ViewStep, Vec<u64>), Error> {

@@ -23,8 +23,21 @@ use crate::spell::tiles::{Blocked, insert_missing};
 /// The most dimensions of a oneDNN memory descriptor (`DNNL_MAX_NDIMS`). Layouts with more have no tag.
 const MAX_DIMENSIONS: usize = 12;
 
-/// Returns the layout of these sizes that a tag names.
-pub(crate) fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
+/// Returns the array of XLA that a tag of oneDNN describes: the tag's blocks as tiles. A program that reads
+/// tags by this function alone links no index map and no other reader, unlike with `Layout::from_onednn_tag`.
+///
+/// # Errors
+///
+/// `parse` for a tag that is none or that has other axes, and the errors of an array of these sizes.
+///
+/// ```
+/// use tensor_layout::DataType;
+///
+/// let weights = tensor_layout_text::array_of_onednn_tag(DataType::F32, &[35, 16, 3, 3], "OIhw16i16o")?;
+/// assert_eq!(weights.physical_size_in_bytes()?, 48 * 16 * 9 * 4);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn array_of_onednn_tag(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
     let mut cursor = Cursor::new(tag);
     let shape = read_tag(&mut cursor, data_type, sizes)?;
     cursor.end("nothing more")?;
@@ -66,7 +79,7 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     check_strides(map)?;
     let found = Tag::of(map).map_err(|reason| Error::not_expressible("oneDNN tag", reason))?;
     let text = found.to_string();
-    if shape(map.data_type(), map.sizes(), &text)?.to_index_map()? == *map {
+    if array_of_onednn_tag(map.data_type(), map.sizes(), &text)?.to_index_map()? == *map {
         return Ok(text);
     }
     Err(Error::not_expressible("oneDNN tag", "its buffer is padded after the last block"))
