@@ -1,10 +1,10 @@
 //! Two layouts: where they differ, and the copy from one to the other.
 
 use serde_json::{Value, json};
+use tensor_layout::Error;
 use tensor_layout::plan::CopyPass;
 use tensor_layout::plan::{CopyBox, Loop, Stride};
 use tensor_layout::relayout::Relayout;
-use tensor_layout::Error;
 
 use crate::answer::{list, read};
 

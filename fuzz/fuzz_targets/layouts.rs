@@ -52,7 +52,10 @@ fn questions(layout: &Layout) {
         if !plane.sizes().contains(&0)
             && let Ok(place) = plane.place(&vec![0; plane.sizes().len()])
         {
-            assert!(plane.index_at(place.offset).is_ok_and(|index| index.is_some()) || plane.whole().is_err(), "{layout}");
+            assert!(
+                plane.index_at(place.offset).is_ok_and(|index| index.is_some()) || plane.whole().is_err(),
+                "{layout}"
+            );
         }
     }
     if layout.values().parts().len() <= 64 {
