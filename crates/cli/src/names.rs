@@ -11,7 +11,8 @@ use crate::table::{Table, each_once};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// List only the names that contain this text, in upper or lower case. A single match is described fully.
+    /// List only the names that contain this text, in upper or lower case, or else those whose description
+    /// does. A single match is described fully.
     word: Option<String>,
     /// Instead, say which caches of keys and values a tensor may be (layout `kv:..`), by its sizes and
     /// strides, and what would tell them apart.
@@ -72,15 +73,26 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return caches(layout, arguments.known.as_deref().unwrap_or(""), output);
     }
     let word = arguments.word.as_deref().unwrap_or("").to_ascii_lowercase();
-    let matches = |row: &&Row| [&row.name, row.other].iter().any(|text| text.to_ascii_lowercase().contains(&word));
-    let found: Vec<&Row> = rows().iter().filter(matches).collect();
-    if found.is_empty() {
-        return Err(Stop::Failed(format!("no name contains `{word}`")));
+    let holds = |texts: &[&str]| texts.iter().any(|text| text.to_ascii_lowercase().contains(&word));
+    let mut found: Vec<&Row> = rows().iter().filter(|row| holds(&[&row.name, row.other])).collect();
+    let caches: Vec<&Order> = orders().iter().filter(|order| holds(&[&order.name, order.other])).collect();
+    if found.is_empty() && caches.is_empty() {
+        // Words of a description find what has no name of its own: NVFP4, MXFP8, AMX.
+        found = rows().iter().filter(|row| holds(&[row.about, row.source, row.known])).collect();
+    }
+    if found.is_empty() && caches.is_empty() {
+        return Err(Stop::Failed(format!("no name and no description contains `{word}`")));
     }
     // The rows with one name are its forms: for other ranks, other numbers or other sizes.
     let forms = |name: &String| found.iter().copied().filter(|row| row.name == *name).collect::<Vec<&Row>>();
     let names: Vec<Vec<&Row>> = each_once(found.iter().map(|row| &row.name)).into_iter().map(forms).collect();
     if output.is_json() {
+        for order in caches.iter().filter(|_| !word.is_empty()) {
+            output.line(json!({
+                "type": "order", "name": order.name, "order": order.letters, "bits": order.bits, "other": order.other,
+                "about": order.about, "known": order.known,
+            }))?;
+        }
         for forms in names {
             let mut all = object(forms[0]);
             all["other_forms"] = forms[1..].iter().map(|form| object(form)).collect();
@@ -88,13 +100,18 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         }
         return Ok(Verdict::Well);
     }
-    if let [forms] = names.as_slice() {
+    if let ([forms], []) = (names.as_slice(), caches.as_slice()) {
         for form in forms {
             output.line(everything(form))?;
         }
         return Ok(Verdict::Well);
     }
     let mut table = Table::new("name|axes|?types|memory");
+    for order in caches.iter().filter(|_| !word.is_empty()) {
+        let refused = order.letters.strip_prefix("- ");
+        let name = format!("kv:{}", order.name);
+        table.row([name, "cache".into(), order.bits.into(), refused.unwrap_or(order.letters).into()]);
+    }
     for forms in &names {
         let all = |cell: fn(&Row) -> String| {
             let cells = each_once(forms.iter().map(|form| cell(form)));
