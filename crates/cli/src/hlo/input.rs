@@ -84,12 +84,6 @@ fn no_dump(head: &[u8], path: &Path) -> Option<String> {
     if let Some((_, name, command)) = COMPRESSED.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Some(format!("{path} is compressed with {name}: `{command} {path} | tensor-layout hlo -` reads it"));
     }
-    if path.to_string().ends_with("memory-usage-report.txt") {
-        return Some(format!(
-            "{path} is XLA's report of memory, not a dump: name the file ...after_optimizations.txt beside it, whose buffers have the \
-             same total"
-        ));
-    }
     if head.starts_with(b"BufferAssignment:") {
         return Some(format!(
             "{path} is a buffer assignment, not a dump: name the file ...after_optimizations.txt beside it, and this one after \
