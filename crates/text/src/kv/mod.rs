@@ -1,9 +1,9 @@
 //! `kv:`: the cache of keys and values of an inference engine, by the order of its axes.
 //!
 //! Every engine stores the same tensor: for each layer (L), block of tokens (B), head (H) and token of a
-//! block (N) the content (C), which in most of them is K and then V. The engines differ in the *order* of these axes in
-//! memory. Some of them also have an axis `2` for K and V, outside the tokens, so that C falls into `2` and
-//! the head size D.
+//! block (N) the content (C), which in most of them is K and then V. The engines differ in the *order* of
+//! these axes in memory. Some of them also have an axis `2` for K and V, outside the tokens, so that C falls
+//! into `2` and the head size D.
 //!
 //! ```text
 //! kv:LBNHC:bf16[L=32,B=512,H=8,N=16,C=256]            vLLM's preferred order
