@@ -100,9 +100,9 @@ impl Layout {
 }
 
 /// Reads `f4e2m1fn[128,320] with f8e8m0fnu per 32`. `per` says how many values of the last axis have one
-/// scale, or, as `[128,128]`, of each axis; `per tensor` is one scale for all, `per channel` one for each index
-/// of the first axis, and `per token` or `per row` one for each row. Scales without sizes have one for each
-/// block.
+/// scale, or, as `[128,128]`, of each axis; `per tensor` is one scale for all, `per channel` one for each
+/// index of the first axis, and `per token` or `per row` one for each row. Scales without sizes have one for
+/// each block.
 fn with_scales(whole: &str) -> Result<Layout, Error> {
     let mut texts = whole.split(WITH);
     let first = texts.next().unwrap_or_default();
