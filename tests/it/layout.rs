@@ -112,7 +112,10 @@ fn scales_say_what_they_are_for() {
     assert_eq!(roles, [&Role::Values, &Role::Scales { per: vec![1, 16] }, &Role::Scales { per: vec![4, 64] }]);
     for (text, said) in [
         ("f4e2m1fn[4,64] with f8e4m3fn", "expected the layout of scales, ` per ` and a number of values"),
-        ("f4e2m1fn[4,64] with f8e4m3fn per x", "expected a number such as 32, [1,32] or `tensor`"),
+        (
+            "f4e2m1fn[4,64] with f8e4m3fn per x",
+            "expected a number such as 32, [1,32], `tensor`, `channel`, `token` or `row`",
+        ),
         ("f4e2m1fn[4,64] with f8e4m3fn per 0", "the block of a scale is 0"),
         ("f4e2m1fn[4,64] with f8e4m3fn[4,5] per 16", "axis 1 has size 5, but size 4 was expected"),
         ("f4e2m1fn[4,64] with f8e4m3fn[4] per 16", "the values have 2 axes, and the scales or their block 1"),

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
+use tensor_layout::{IndexMap, ToIndexMap};
 use tensor_layout_text::Layout;
 use tensor_layout_text::kv::{KvCache, Order, Recognised, orders, recognise};
 use tensor_layout_text::named::{Row, rows};
@@ -11,7 +12,8 @@ use crate::table::{Table, each_once};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// List only the names that contain this text, in upper or lower case. A single match is described fully.
+    /// List only the names that contain this text, in upper or lower case, or else those whose description
+    /// does. A single match is described fully.
     word: Option<String>,
     /// Instead, say which caches of keys and values a tensor may be (layout `kv:..`), by its sizes and
     /// strides, and what would tell them apart.
@@ -21,6 +23,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZES", requires = "kv")]
     known: Option<String>,
 }
+
+/// The axes of more than one value, and the map without the others.
+type Key = Option<(String, IndexMap)>;
 
 fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Stop> {
     let size = |text: &'_ str| {
@@ -45,9 +50,22 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
         let names: Vec<String> = same.collect();
         if names.is_empty() { layers.collect() } else { names }
     };
+    // Caches that differ in axes of size 1 alone are one map, and one line.
+    let mut lines: Vec<(Key, String, Vec<String>)> = Vec::new();
+    for cache in &caches {
+        let map = cache.to_index_map().map_err(refused(layout))?;
+        let kept = cache.axes().chars().zip(map.sizes()).filter(|axis| *axis.1 != 1);
+        let (axes, sizes): (String, Vec<u64>) = kept.unzip();
+        let key = map.reshape(&sizes).ok().map(|map| (axes, map));
+        match lines.iter_mut().find(|line| key.is_some() && line.0 == key) {
+            Some((.., all)) => all.extend(names(cache)),
+            None => lines.push((key, cache.to_string(), names(cache))),
+        }
+    }
+    lines.iter_mut().for_each(|(.., names)| *names = each_once(names.iter()).into_iter().cloned().collect());
     let found = !caches.is_empty();
     if output.is_json() {
-        let caches = caches.iter().map(|cache| json!({ "layout": cache.to_string(), "names": names(cache) }));
+        let caches = lines.iter().map(|(_, cache, names)| json!({ "layout": cache, "names": names }));
         let caches: Vec<Value> = caches.collect();
         output.line(json!({ "type": "caches", "input": layout, "caches": caches, "apart": apart }))?;
         return Ok(Verdict::well_if(found));
@@ -56,7 +74,7 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
         return Err(Stop::Failed(format!("no order of caches has the places of {layout} with these sizes")));
     }
     let mut table = Table::new("cache|order of");
-    caches.iter().for_each(|cache| table.row([cache.to_string(), names(cache).join(", ")]));
+    lines.iter().for_each(|(_, cache, names)| table.row([cache.clone(), names.join(", ")]));
     output.lines(table.lines())?;
     if !apart.is_empty() {
         output.line("\nwhat tells them apart")?;
@@ -72,15 +90,27 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return caches(layout, arguments.known.as_deref().unwrap_or(""), output);
     }
     let word = arguments.word.as_deref().unwrap_or("").to_ascii_lowercase();
-    let matches = |row: &&Row| [&row.name, row.other].iter().any(|text| text.to_ascii_lowercase().contains(&word));
-    let found: Vec<&Row> = rows().iter().filter(matches).collect();
+    let holds = |texts: &[&str]| texts.iter().any(|text| text.to_ascii_lowercase().contains(&word));
+    let mut found: Vec<&Row> = rows().iter().filter(|row| holds(&[&row.name, row.other])).collect();
+    let caches: Vec<&Order> =
+        orders().iter().filter(|order| holds(&[&format!("kv:{}", order.name), order.other])).collect();
     if found.is_empty() {
-        return Err(Stop::Failed(format!("no name contains `{word}`")));
+        // Words of a description find what has no name of its own: NVFP4, MXFP8, AMX.
+        found = rows().iter().filter(|row| holds(&[row.about, row.source, row.known])).collect();
+    }
+    if found.is_empty() && caches.is_empty() {
+        return Err(Stop::Failed(format!("no name and no description contains `{word}`")));
     }
     // The rows with one name are its forms: for other ranks, other numbers or other sizes.
     let forms = |name: &String| found.iter().copied().filter(|row| row.name == *name).collect::<Vec<&Row>>();
     let names: Vec<Vec<&Row>> = each_once(found.iter().map(|row| &row.name)).into_iter().map(forms).collect();
     if output.is_json() {
+        for order in caches.iter().filter(|_| !word.is_empty()) {
+            output.line(json!({
+                "type": "order", "name": order.name, "order": order.letters, "bits": order.bits, "other": order.other,
+                "about": order.about, "known": order.known,
+            }))?;
+        }
         for forms in names {
             let mut all = object(forms[0]);
             all["other_forms"] = forms[1..].iter().map(|form| object(form)).collect();
@@ -88,13 +118,18 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         }
         return Ok(Verdict::Well);
     }
-    if let [forms] = names.as_slice() {
+    if let ([forms], []) = (names.as_slice(), caches.as_slice()) {
         for form in forms {
             output.line(everything(form))?;
         }
         return Ok(Verdict::Well);
     }
     let mut table = Table::new("name|axes|?types|memory");
+    for order in caches.iter().filter(|_| !word.is_empty()) {
+        let refused = order.letters.strip_prefix("- ");
+        let name = format!("kv:{}", order.name);
+        table.row([name, "cache".into(), order.bits.into(), refused.unwrap_or(order.letters).into()]);
+    }
     for forms in &names {
         let all = |cell: fn(&Row) -> String| {
             let cells = each_once(forms.iter().map(|form| cell(form)));

@@ -162,7 +162,12 @@ impl View {
             // Axes that run backwards have negative strides there.
             (Some(Notation::Numpy), _) if !plane.reversed().is_empty() => Some(plane.to_string()),
             (Some(notation), _) => Some(plane.text_in(notation)?),
-            (None, any) => any.and_then(|layout| tensor_layout_text::text(layout).ok()),
+            (None, any) => {
+                let text = any.and_then(|layout| tensor_layout_text::text(layout).ok());
+                // A view of what has no tiles is strides rather than tiles.
+                let in_strides = plane.text_in(Notation::Strides).ok().filter(|_| !read.to_string().contains(":T("));
+                in_strides.filter(|_| text.as_ref().is_some_and(|text| text.contains(":T("))).or(text)
+            }
         };
         let has_tag = read.notation() == Notation::OneDnn;
         let is_mapped = notation.is_none() && (has_tag || matches!(plane.any(), Some(AnyLayout::Mapped(_))));

@@ -30,6 +30,17 @@ for data_type, element, (N, C, H, W), inputs, results in [("f16", 2, (1, 20, 7, 
 for data_type, element, (M, N) in [("f16", 2, (5, 20)), ("f16", 2, (33, 16)), ("s8", 1, (17, 40))]:
     c0 = 32 // element
     rows.append(table("ascend.FRACTAL_NZ", data_type, element, (M, N), lambda m, n: (n // c0 * up(M, 16) + m) * c0 + n % c0, up(M, 16) * up(N, c0)))
+for M, K in [(130, 56), (5, 6)]:
+    rows.append(table("deep_gemm.packed_ue8m0", "f8e8m0fnu", 1, (M, K), lambda m, k: (k // 4 * up(M, 4) + m) * 4 + k % 4, up(M, 4) * up(K, 4)))
+for M, N in [(5, 70), (17, 64), (64, 128)]:
+    rows.append(table("ascend.FRACTAL_NZ", "f4e2m1fn", 1, (M, N), lambda m, n: (n // 64 * up(M, 16) + m) * 64 + n % 64, up(M, 16) * up(N, 64)))
+    rows[-1]["bytes"] //= 2
+for data_type, element, block, (N, C, H, W) in [("s8", 1, 16, (20, 3, 3, 3)), ("s8", 1, 16, (32, 3, 1, 2)), ("s8", 1, 16, (5, 2, 3, 1)), ("s16", 2, 8, (20, 3, 2, 3))]:
+    whole = N // block * block
+    inside = lambda n, c, h, w: ((n // block * H + h) * W + w) * C * block + c * block + n % block
+    behind = lambda n, c, h, w: whole * C * H * W + ((n - whole) * H + h) * W * C + w * C + c
+    place = lambda n, c, h, w: inside(n, c, h, w) if n < whole else behind(n, c, h, w)
+    rows.append(table("esp_dl.filters", data_type, element, (N, C, H, W), place, N * C * H * W))
 for data_type, element, (N, C, H, W) in [("f16", 2, (2, 20, 2, 3)), ("s8", 1, (1, 33, 3, 2))]:
     c0 = 32 // element
     c1 = up(C, c0) // c0

@@ -53,18 +53,18 @@ def places(memories, sizes):
 def bit_places(pack, sizes, bits):
     """The offset of each index, in elements of `bits` bits, low ones first, from a function that packs an array of such elements into bytes.
 
-    The numbers of the elements are too large for so few bits, so each run packs some of the bits of all numbers.
+    The numbers of the elements, from 1 on, are too large for so few bits, so each run packs some of the bits of all numbers. Padding is zero.
     """
     indices = list(itertools.product(*map(range, sizes)))
     runs = range(-(-len(indices).bit_length() // bits))
     held = None
     for run in runs:
-        memory = pack([(number >> (bits * run)) & ((1 << bits) - 1) for number in range(len(indices))])
+        memory = pack([(number >> (bits * run)) & ((1 << bits) - 1) for number in range(1, len(indices) + 1)])
         parts = [(byte >> shift) & ((1 << bits) - 1) for byte in memory for shift in range(0, 8, bits)]
         held = [0] * len(parts) if held is None else held
         held = [number | (part << (bits * run)) for number, part in zip(held, parts)]
-    assert sorted(held) == list(range(len(indices))), sizes
-    return {indices[number]: offset for offset, number in enumerate(held)}, len(held) * bits // 8
+    assert sorted(filter(None, held)) == list(range(1, len(indices) + 1)), sizes
+    return {indices[number - 1]: offset for offset, number in enumerate(held) if number}, len(held) * bits // 8
 
 
 def one_module(folder, name, **stubs):

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use tensor_layout::BufferTensorDesc;
 use tensor_layout::ToIndexMap;
-use tensor_layout_text::kv::{Recognised, recognise};
+use tensor_layout_text::kv::{Recognised, orders, recognise};
 
 use super::recorded::{answers, number};
 use super::{cache, map};
@@ -150,4 +150,62 @@ fn caches_are_recognised_as_themselves() {
         let found = recognise(&cache(text), &known).unwrap();
         assert!(found.caches.iter().any(|other| other.to_string() == text), "{text}: {found:?}");
     }
+}
+
+/// Every order of the table is recognised from its own strides, also with blocks and as K alone.
+#[test]
+fn every_row_is_recognised() {
+    for row in orders().iter().filter(|row| !row.letters.starts_with('-')) {
+        let bits = row.bits.split(' ').next().unwrap().parse().unwrap_or(16);
+        let sizes = [("L", 2), ("B", 7), ("H", 8), ("N", 32), ("D", 128), ("C", 256)];
+        let has = |name: &str| row.letters.contains(name);
+        let known: Vec<(&str, u64)> = sizes.into_iter().filter(|size| has(size.0)).collect();
+        let fields: Vec<String> = known.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        let text = format!("kv:{}:u{bits}[{}]", row.name, fields.join(","));
+        let found = recognise(&cache(&text), &known).unwrap();
+        assert!(found.caches.iter().any(|found| found.order() == row.letters), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn tensors_of_engines_have_their_own_order() {
+    let first = |tensor: &str, known: &[(&str, u64)]| texts(tensor, known);
+    // SGLang's K buffer with SGLANG_USE_HND_KVCACHE, and Transformers' StaticCache.
+    let hnd = first("bf16[26,8,4,128]:[4096,512,128,1]", &[("H", 8), ("N", 4), ("D", 128), ("B", 26)]);
+    assert_eq!(hnd, ["kv:BHND:bf16[B=26,H=8,N=4,D=128]"]);
+    let all = first("bf16[26,8,4,128]:[4096,512,128,1]", &[("H", 8), ("N", 4), ("D", 128)]);
+    assert!(all.contains(&hnd[0]), "{all:?}");
+    let fixed = first("bf16[1,8,512,64]:[262144,32768,64,1]", &[("H", 8), ("D", 64), ("N", 512), ("B", 1)]);
+    assert!(fixed.contains(&"kv:BHND:bf16[B=1,H=8,N=512,D=64]".to_owned()), "{fixed:?}");
+    // Pools of SGLang's host.
+    let pool =
+        first("bf16[2,16,3,4,8,128]:[196608,12288,4096,1024,128,1]", &[("L", 3), ("N", 4), ("H", 8), ("D", 128)]);
+    assert!(pool.contains(&"kv:2BLNHD:bf16[L=3,B=16,H=8,N=4,D=128]".to_owned()), "{pool:?}");
+    let slots = first(
+        "bf16[16,4,3,2,8,128]:[24576,6144,2048,1024,128,1]",
+        &[("B", 16), ("N", 4), ("L", 3), ("H", 8), ("D", 128)],
+    );
+    assert_eq!(slots.iter().filter(|text| text.starts_with("kv:BNL2HD:")).count(), 1, "{slots:?}");
+    // The half of the content that an attention back end of vLLM holds.
+    for known in [
+        &[("B", 7), ("H", 8), ("N", 16), ("D", 128)][..],
+        &[("B", 7), ("H", 8), ("N", 16), ("C", 256)],
+        &[("H", 8), ("N", 16)],
+    ] {
+        let half = first("bf16[7,8,16,128]:[32768,256,2048,1]", known);
+        assert!(half.contains(&"kv:BNHC:bf16[B=7,H=8,N=16,C=0:128/256]".to_owned()), "{known:?}: {half:?}");
+    }
+    assert_eq!(first("bf16[7,8,16,128]:[32768,256,2048,1]", &[("H", 8), ("C", 64)]), [""; 0]);
+    // ROCm's LHBNC: H = 2 is K and V.
+    let rocm = first("bf16[7,2,16,1024]:[32768,16384,1024,1]", &[("B", 7), ("N", 16), ("H", 8), ("D", 128)]);
+    assert!(rocm.contains(&"kv:B2NHD:bf16[B=7,H=8,N=16,D=128]".to_owned()), "{rocm:?}");
+    // A head group that is cut around the layers, and a block without its axis.
+    assert_eq!(
+        map("kv:BHL2N4hD:f32[B=3,H=8,L=2,N=5,D=6]").offset(&[1, 1, 5, 3, 7]).unwrap(),
+        960 + 480 + 240 + 120 + 72 + 6 + 1
+    );
+    for refused in ["kv:BNC16h:f32[B=3,N=5,C=6]", "kv:4hBHND:f32[B=3,H=8,N=5,D=6]"] {
+        assert!(refused.parse::<tensor_layout_text::Layout>().is_err(), "{refused}");
+    }
+    assert_eq!(cache("kv:vllm.HND:bf16[L=1,B=2,H=3,N=4,C=10]").order(), "LBHNC");
 }

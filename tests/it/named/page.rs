@@ -16,7 +16,7 @@ const MARK: &str = "tests named::page -->\n";
 const PICTURES: &[(&str, &str)] = &[
     ("sf_8x4", "nvidia.sf_8x4:f8e4m3fn[13,9]"),
     ("COL4_4R2_8C", "cublaslt.COL4_4R2_8C:s8[8,32]"),
-    ("kCHW4", "tensorrt.kCHW4:f16[1,6,2,3]"),
+    ("kCHW4", "tensorrt.kCHW4:s8[1,6,2,3]"),
     ("kHWC8", "tensorrt.kHWC8:f16[1,3,2,3]"),
     ("shuffle_weight_16x16", "aiter.shuffle_weight_16x16:bf16[16,32]"),
     ("elempack4", "ncnn.elempack4:f16[8,3,1]"),

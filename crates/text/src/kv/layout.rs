@@ -98,6 +98,20 @@ impl fmt::Display for Written {
     }
 }
 
+/// Returns the letters of an order, the slowest first; a lower-case letter is a block, with its size.
+pub(super) fn items(order: &str) -> Vec<(char, Option<u64>)> {
+    let (mut items, mut rest) = (Vec::new(), order);
+    while let Some(axis) = rest.chars().next() {
+        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = rest.strip_suffix(after).and_then(|digits| digits.parse::<u64>().ok());
+        let block = after.chars().next().filter(char::is_ascii_lowercase).zip(number);
+        let width = if block.is_some() { rest.len().saturating_sub(after.len()) } else { 0 };
+        rest = rest.get(width.saturating_add(1)..).unwrap_or("");
+        items.push(block.map_or((axis, None), |(letter, size)| (letter, Some(size))));
+    }
+    items
+}
+
 impl Written {
     pub(super) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
@@ -115,17 +129,13 @@ impl Written {
     /// number of values of the digit.
     pub(super) fn digits(&self) -> Result<Vec<(char, u64)>, Error> {
         let order = self.letters.as_str();
-        let (mut axes, mut blocks, mut rest) = (Vec::new(), Vec::new(), order);
-        while let Some(axis) = rest.chars().next() {
-            let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-            let number = rest.strip_suffix(after).and_then(|digits| digits.parse::<u64>().ok());
-            let block = after.chars().next().filter(char::is_ascii_lowercase).zip(number);
-            let width = if block.is_some() { rest.len().saturating_sub(after.len()) } else { 0 };
-            rest = rest.get(width.saturating_add(1)..).unwrap_or("");
+        let items = items(order);
+        let mut axes = Vec::new();
+        for &(letter, block) in &items {
             match block {
-                Some((letter, size)) => blocks.push((letter.to_ascii_uppercase(), size)),
-                None if "LBHN2CD".contains(axis) && !axes.contains(&axis) && blocks.is_empty() => axes.push(axis),
-                None => {
+                Some(_) if axes.contains(&letter.to_ascii_uppercase()) => {}
+                None if "LBHN2CD".contains(letter) && !axes.contains(&letter) => axes.push(letter),
+                _ => {
                     return Err(refused(format!("`{order}` is no order: each of L, B, H, N, C or 2, D is there once")));
                 }
             }
@@ -154,7 +164,11 @@ impl Written {
             parts.ok_or_else(|| refused(format!("{axis} is {size}, which is no multiple of its blocks of {of}")))
         };
         let mut digits = Vec::new();
-        for &axis in &axes {
+        for &(axis, block) in &items {
+            if let Some(size) = block {
+                digits.push((axis.to_ascii_uppercase(), size));
+                continue;
+            }
             let given = self.axis(axis).map(|field| field.size);
             let per_block = self.size("N").unwrap_or(0);
             let size = match (axis, given, tokens) {
@@ -162,7 +176,7 @@ impl Written {
                 ('B', None, Some(tokens)) if per_block > 0 => tokens.div_ceil(per_block),
                 (_, given, _) => given.ok_or_else(|| missing(axis))?,
             };
-            let own = blocks.iter().filter(|block| block.0 == axis).map(|block| block.1);
+            let own = items.iter().filter(|item| item.0.to_ascii_uppercase() == axis).filter_map(|item| item.1);
             let inner = own.fold(1, u64::saturating_mul);
             match (axis, kernel) {
                 ('B', Some(kernel)) => digits.extend([(axis, size), ('N', parts('N', per_block, kernel)?)]),
@@ -170,7 +184,6 @@ impl Written {
                 _ => digits.push((axis, parts(axis, size, inner)?)),
             }
         }
-        digits.extend(blocks);
         Ok(digits)
     }
 

@@ -1,9 +1,9 @@
 //! `kv:`: the cache of keys and values of an inference engine, by the order of its axes.
 //!
 //! Every engine stores the same tensor: for each layer (L), block of tokens (B), head (H) and token of a
-//! block (N) the content (C), which is K and then V. The engines differ in the *order* of these axes in
-//! memory. Some of them also have an axis `2` for K and V, outside the tokens, so that C falls into `2` and
-//! the head size D.
+//! block (N) the content (C), which in most of them is K and then V. The engines differ in the *order* of
+//! these axes in memory. Some of them also have an axis `2` for K and V, outside the tokens, so that C falls
+//! into `2` and the head size D.
 //!
 //! ```text
 //! kv:LBNHC:bf16[L=32,B=512,H=8,N=16,C=256]            vLLM's preferred order
@@ -19,7 +19,8 @@
 //! ```text
 //! kv:ORDER:TYPE[SIZE,..]      ORDER is letters, slowest first, or a name of the table orders.txt
 //!                             letters L B H N C, or 2 and D in place of C (D alone: K or V, or a latent)
-//!                             blocks as in oneDNN's tags: BHND16n2d has 16 tokens by 2 of D in a block
+//!                             blocks as in oneDNN's tags: BHND16n2d has 16 tokens by 2 of D in a block, and
+//!                             BHL2N4hD has groups of 4 heads around the layers
 //! L=32                        the size of an axis
 //! T=8192                      tokens in place of blocks: the logical axes are L,T,H,C, so that blocks of 16
 //!                             and of 64 tokens have equal sizes. T may be less than B times N
@@ -86,7 +87,7 @@ pub struct Order {
     pub letters: &'static str,
     /// The widths of elements in bits that the system takes, or `any`.
     pub bits: &'static str,
-    /// Another name of the order.
+    /// Other names of the order, separated by commas.
     pub other: &'static str,
     /// Each layer begins at a multiple of this number of bytes.
     pub layers: u64,
@@ -427,9 +428,14 @@ fn is_order(text: &str) -> bool {
 }
 
 fn row_of(name: &str) -> Option<&'static Order> {
-    let short = |row: &Order| row.name.split_once('.').is_some_and(|(_, short)| short == name) || row.other == name;
+    let (system, short) = name.split_once('.').unwrap_or(("", name));
+    let is_short = |row: &&Order| {
+        let (own, row_short) = row.name.split_once('.').unwrap_or(("", &row.name));
+        (system.is_empty() || own == system)
+            && (row_short == short || row.other.split(", ").any(|other| other == short))
+    };
     let exact = orders().iter().find(|row| row.name == name);
-    exact.or_else(|| orders().iter().find(|row| !is_order(name) && short(row)))
+    exact.or_else(|| orders().iter().find(|row| !is_order(name) && is_short(row)))
 }
 
 impl fmt::Display for KvCache {

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! An axis takes several letters if all but one of their sizes are known: all tokens, or a page that is one
-//! axis. An axis of size 1 may be any letter. A gap is the distance of blocks or layers, or the place of a
-//! layer that the tensor is a slice of.
+//! axis. An axis of size 1 may be any letter. A gap is the distance of blocks or layers, the place of a
+//! layer that the tensor is a slice of, or the other half of the content: the tensor is K or V.
 
 use core::cmp::Reverse;
 
@@ -22,6 +22,7 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::spell::memory_order::digits_by_dimension;
 
+use super::layout::items;
 use super::{KvCache, orders};
 
 /// The caches that a tensor may be, and what would tell them apart.
@@ -64,37 +65,45 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
     })?;
     axes.sort_by_key(|axis| Reverse(axis.1));
     let ones = map.sizes().iter().filter(|&&size| size == 1).count();
-    let mut search = Search { map: &map, known, places: joined(axes.clone()), axes: &axes, found: Vec::new() };
+    let places = joined(axes.clone());
+    let mut search = Search { map: &map, known, places, axes: &axes, word: Word::default(), found: Vec::new() };
     for word in words() {
+        let letters = word.letters.to_ascii_uppercase();
         // A known axis is in the order, unless the order is that of one layer, or the axis has size 1.
         let is_without = |&(name, size): &(&str, u64)| match name {
             "L" | "2" | "bytes" => false,
-            _ => !word.contains(name) && (size > 1 || name == "C" || name == "D"),
+            "D" if word.letters.contains('c') => false,
+            _ => !letters.contains(name) && (size > 1 || name == "C" || name == "D"),
         };
         if known.iter().any(is_without) {
             continue;
         }
-        let unknown = word.chars().filter(|&letter| letter != 'l' && search.size(letter).is_none());
+        search.word = word.clone();
+        // Blocks of axes whose sizes nobody knows fit nearly everywhere.
+        if word.blocks.iter().any(|block| search.known(block.0.to_ascii_uppercase()).is_none()) {
+            continue;
+        }
+        // Contents have more than one value.
+        let unknown = word.letters.chars().filter(|&letter| !"cCD".contains(letter) && search.size(letter).is_none());
         let unknown: Vec<char> = unknown.collect();
-        // An axis of size 1 may be any letter: each choice of letters of size 1 is tried.
+        // An axis of size 1 may be any other letter: each choice of letters of size 1 is tried.
         for choice in 0..1_u32 << unknown.len() {
             let chosen = unknown.iter().enumerate().filter(|(place, _)| choice >> place & 1 == 1);
             let chosen: Vec<(char, u64)> = chosen.map(|(_, &letter)| (letter, 1)).collect();
             if chosen.len() <= ones {
-                search.assign(&word, &chosen, &[]);
+                search.assign(&word.letters, &chosen, &[]);
             }
         }
     }
     let found = search.found;
     let mut apart = Vec::new();
     for letter in "LBHNCD2".chars() {
-        let size = |sizes: &Sizes| {
-            sizes.iter().find(|size| size.0 == letter).map_or("absent".into(), |size| size.1.to_string())
-        };
-        let mut sizes: Vec<String> = found.iter().map(|(_, sizes)| size(sizes)).collect();
-        sizes.sort_unstable_by_key(|size| (size.len(), size.clone()));
+        let size = |sizes: &Sizes| sizes.iter().find(|size| size.0 == letter).map_or(1, |size| size.1);
+        let mut sizes: Vec<u64> = found.iter().map(|(_, sizes)| size(sizes)).collect();
+        sizes.sort_unstable();
         sizes.dedup();
         if sizes.len() > 1 {
+            let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
             apart.push(format!("{letter} is {}", sizes.join(" or ")));
         }
     }
@@ -107,7 +116,10 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
                     cache.axes().chars().zip(&index).map(|(axis, at)| format!("{axis}={at}")).collect();
                 let (a, b) = (first.offset(&index)?, second.offset(&index)?);
                 let orders = format!("{a} in {} and {b} in {}", cache.order(), other.order());
-                apart.push(format!("{} is at element {orders}", axes.join(",")));
+                let sentence = format!("{} is at element {orders}", axes.join(","));
+                if !apart.contains(&sentence) {
+                    apart.push(sentence);
+                }
             }
         }
     }
@@ -116,18 +128,38 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
 
 type Sizes = Vec<(char, u64)>;
 
-/// Returns the orders of the table, and each as it is without its layers. In an order with layers inside the
-/// heads, `l` stands where the tensor of one layer has a gap.
-fn words() -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for row in orders().iter().filter(|row| row.letters.bytes().all(|byte| b"LBHN2CD".contains(&byte))) {
+/// The letters of an order as they are searched, and the order that they stand for. `l` is a layer of
+/// several, `c` the half of the content, and `n`, `d` and `h` are blocks, each with its size.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Word {
+    letters: String,
+    order: String,
+    blocks: Vec<(char, u64)>,
+}
+
+/// Returns the orders of the table, and each as it is without its layers and with half of its content. In an
+/// order with layers inside the heads, `l` stands where the tensor of one layer has a gap.
+fn words() -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    for row in orders().iter().filter(|row| !row.letters.starts_with('-')) {
+        let items = items(row.letters);
+        let blocks: Vec<(char, u64)> = items.iter().filter_map(|item| Some((item.0, item.1?))).collect();
+        let letters: String = items.iter().map(|item| item.0).collect();
         let gap = if row.letters.contains("HL") { "l" } else { "" };
-        for word in [row.letters.to_owned(), row.letters.replace('L', gap)] {
-            if !words.contains(&word) {
-                words.push(word);
+        for (all, order) in [
+            (letters.clone(), row.letters.to_owned()),
+            (letters.replace('L', gap), row.letters.replace('L', &gap.to_ascii_uppercase())),
+        ] {
+            for letters in [all.replace('C', "c"), all] {
+                let word = Word { letters, order: order.clone(), blocks: blocks.clone() };
+                if !words.contains(&word) {
+                    words.push(word);
+                }
             }
         }
     }
+    // Whole contents come first.
+    words.sort_by_key(|word| word.letters.contains('c'));
     words
 }
 
@@ -154,13 +186,34 @@ struct Search<'a> {
     axes: &'a [(u64, u64)],
     /// Where the elements are: the axes, joined.
     places: Vec<(u64, u64)>,
+    /// The order that is tried.
+    word: Word,
     found: Vec<(KvCache, Sizes)>,
 }
 
 impl Search<'_> {
+    fn known(&self, letter: char) -> Option<u64> {
+        self.known.iter().find(|known| known.0.chars().eq([letter])).map(|known| known.1)
+    }
+
+    /// The size of a block.
+    fn block(&self, letter: char) -> Option<u64> {
+        self.word.blocks.iter().find(|block| block.0 == letter).map(|block| block.1)
+    }
+
+    /// The values of the digit of a letter, if they are known: 0, which no axis has, if a known size is no
+    /// multiple of its blocks.
     fn size(&self, letter: char) -> Option<u64> {
-        let known = self.known.iter().find(|known| known.0.chars().eq([letter])).map(|known| known.1);
-        known.or((letter == '2').then_some(2)).or((letter == 'l').then_some(1))
+        let whole = || {
+            let (size, block) = (self.known(letter)?, self.block(letter.to_ascii_lowercase()).unwrap_or(1));
+            Some(size.checked_div(block).filter(|_| size.checked_rem(block) == Some(0)).unwrap_or(0))
+        };
+        match letter {
+            'l' => Some(1),
+            'c' => None,
+            '2' => self.known(letter).or(Some(2)),
+            _ => self.block(letter).or_else(whole),
+        }
     }
 
     /// Gives the axes from number `groups.len()` on the letters of `rest`, in order.
@@ -204,16 +257,35 @@ impl Search<'_> {
                 outer = outer && (size == 1 || "LB".contains(letter));
                 let is_apart = outer && last.is_some_and(|last| last.0 == letter);
                 page = page.or(is_apart.then(|| (format!("@{bytes}"), format!("page={bytes}"))));
+                let whole = size.saturating_mul(self.block(letter.to_ascii_lowercase()).unwrap_or(1));
                 fields.push(match (letter, size) {
+                    ('c', _) => {
+                        let outer = place.checked_sub(1).and_then(|outer| self.axes.get(outer));
+                        let content = outer.map_or(0, |outer| outer.1.checked_div(distance).unwrap_or(0));
+                        let is_half = content == size.saturating_mul(2) && group.len() == 1;
+                        let is_other = self.known('C').is_some_and(|known| known != size && known != content);
+                        if !is_half || is_other || self.known('D').is_some_and(|known| known != size) {
+                            return;
+                        }
+                        format!("C=0:{size}/{content}")
+                    }
+                    _ if letter != 'l' && letter.is_ascii_lowercase() => continue,
                     ('l', _) if distance <= inner => return,
                     ('l', _) => format!("L=0:1/{}", distance.checked_div(inner).unwrap_or(0)),
                     ('2', 2) => continue,
-                    _ if is_apart => format!("{letter}={size}@{bytes}"),
-                    _ => format!("{letter}={size}"),
+                    _ if is_apart => format!("{letter}={whole}@{bytes}"),
+                    _ => format!("{letter}={whole}"),
                 });
             }
         }
-        let order: String = groups.concat().iter().map(|size| size.0.to_ascii_uppercase()).collect();
+        let order = self.word.order.clone();
+        let whole = |&(letter, size): &(char, u64)| match letter {
+            'c' => Some(('C', size)),
+            'l' => Some((letter, size)),
+            _ if letter.is_ascii_lowercase() => None,
+            _ => Some((letter, size.saturating_mul(self.block(letter.to_ascii_lowercase()).unwrap_or(1)))),
+        };
+        let sizes: Sizes = groups.concat().iter().filter_map(whole).collect();
         let written = |fields: &str| format!("kv:{order}:{}[{fields}]", self.map.data_type());
         let mut texts = vec![written(&fields.join(","))];
         // A padded page ends with its padding, and the last block of another distance does not.
@@ -230,11 +302,12 @@ impl Search<'_> {
                 .found
                 .iter()
                 .all(|(found, _)| found.to_index_map().ok() != Some(map.clone()) || found.order() != cache.order());
-            if fits
-                && is_new
-                && digits_by_dimension(&map).map(|digits| joined(digits.concat())).as_ref() == Some(&self.places)
-            {
-                self.found.push((cache, groups.concat()));
+            let places = digits_by_dimension(&map).map(|digits| joined(digits.concat()));
+            if fits && places.as_ref() == Some(&self.places) {
+                // Another assignment may have found the cache.
+                if is_new {
+                    self.found.push((cache, sizes));
+                }
                 return;
             }
         }

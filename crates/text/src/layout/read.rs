@@ -100,8 +100,9 @@ impl Layout {
 }
 
 /// Reads `f4e2m1fn[128,320] with f8e8m0fnu per 32`. `per` says how many values of the last axis have one
-/// scale, or, as `[128,128]`, of each axis; `per tensor` is one scale for all. Scales without sizes have one
-/// for each block.
+/// scale, or, as `[128,128]`, of each axis; `per tensor` is one scale for all, `per channel` one for each
+/// index of the first axis, and `per token` or `per row` one for each row. Scales without sizes have one for
+/// each block.
 fn with_scales(whole: &str) -> Result<Layout, Error> {
     let mut texts = whole.split(WITH);
     let first = texts.next().unwrap_or_default();
@@ -117,12 +118,34 @@ fn with_scales(whole: &str) -> Result<Layout, Error> {
         };
         let per = match per.trim() {
             "tensor" => sizes.iter().map(|&size| size.max(1)).collect(),
+            word @ ("channel" | "token" | "row") => {
+                let per = |(axis, &size): (usize, &u64)| match word {
+                    "channel" => {
+                        if axis == 0 {
+                            1
+                        } else {
+                            size.max(1)
+                        }
+                    }
+                    _ => {
+                        if axis.saturating_add(1) == sizes.len() {
+                            size.max(1)
+                        } else {
+                            1
+                        }
+                    }
+                };
+                sizes.iter().enumerate().map(per).collect()
+            }
             list if list.starts_with('[') => read_list(list, "the values of each axis that have one scale")?,
             number => {
                 let mut per = vec![1; sizes.len()];
                 let number = number.parse().ok().zip(per.last_mut()).map(|(number, last)| *last = number);
                 let at = column.saturating_add(layout.len()).saturating_add(" per ".len());
-                number.ok_or_else(|| Cursor::new(whole).error_at(at, "a number such as 32, [1,32] or `tensor`"))?;
+                number.ok_or_else(|| {
+                    Cursor::new(whole)
+                        .error_at(at, "a number such as 32, [1,32], `tensor`, `channel`, `token` or `row`")
+                })?;
                 per
             }
         };
