@@ -18,7 +18,7 @@ pub struct TlPlan(Plan);
 enum Plan {
     One(Box<Relayout>),
     /// The copies of layouts of several planes or parts.
-    Several(Copies),
+    Several(Box<Copies>),
 }
 
 impl Plan {
@@ -39,7 +39,7 @@ impl Plan {
             let reason = "a side lies in several planes or parts: set the destination to zero before the copy";
             return Err(Error::not_expressible("copy that writes padding", reason));
         }
-        Ok(Plan::Several(copies(from, to, &Settings::default())?))
+        Ok(Plan::Several(Box::new(copies(from, to, &Settings::default())?)))
     }
 }
 
