@@ -10,7 +10,8 @@ use crate::machine::cpuid::leaf;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Features {
     pub(crate) avx2: bool,
-    /// AVX-512 F, BW, VL and VBMI.
+    /// AVX-512 F, BW, VL and VBMI. Half of the machine code has no kernels for them.
+    #[cfg_attr(feature = "small", allow(dead_code))]
     pub(crate) avx512: bool,
 }
 
