@@ -130,7 +130,9 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 64),
         stores in prop::collection::vec((any::<u32>(), any::<u32>()), 20),
     ) {
-        for &data_type in DataType::ALL.iter().filter(|data_type| data_type.bits() <= 32) {
+        // A shader refuses elements that cross words, by name.
+        let fits = |data_type: &DataType| data_type.bits() <= 32 && !data_type.is_stream();
+        for &data_type in DataType::ALL.iter().filter(|data_type| fits(data_type)) {
             let bits = data_type.bits();
             let desc = BufferTensorDesc::new(data_type, &[512 / u64::from(bits)], None).unwrap();
             let functions = IndexFunctions::new(&desc).unwrap();

@@ -102,7 +102,9 @@ proptest! {
     fn every_pair_has_a_program_in_the_general_form(
         (from, to) in pair_of_any_widths(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
     ) {
-        if Relayout::new(&from.map, &to.map).is_ok() {
+        // A shader refuses elements that cross words, by name.
+        let fits = !from.map.data_type().is_stream();
+        if fits && Relayout::new(&from.map, &to.map).is_ok() {
             let profile = with_few_windows(profile, &from, &to);
             check(&from, &to, padding, &profile, Some(Form::General), [a, b]).unwrap();
         }
@@ -117,7 +119,9 @@ proptest! {
     fn the_form_that_is_taken_copies_every_pair(
         (from, to) in pair_of_any_widths(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
     ) {
-        if Relayout::new(&from.map, &to.map).is_ok() {
+        // A shader refuses elements that cross words, by name.
+        let fits = !from.map.data_type().is_stream();
+        if fits && Relayout::new(&from.map, &to.map).is_ok() {
             let profile = with_few_windows(profile, &from, &to);
             check(&from, &to, padding, &profile, None, [a, b]).unwrap();
         }
