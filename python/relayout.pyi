@@ -226,8 +226,11 @@ def convert_model(
     words: dict[str, str] | None = None,
     limits: str = "none",
     jobs: SupportsIndex | None = None,
+    recipe: str | os.PathLike[str] | None = None,
+    rank: tuple[SupportsIndex, SupportsIndex] | None = None,
+    align: SupportsIndex | None = None,
 ) -> dict[str, Any]:
-    """Lays out a safetensors model, or some parts of a sharded one."""
+    """Lays out a safetensors model, or some parts of a sharded one, or makes the outputs of a recipe."""
 
 def main() -> int:
     """The command line tensor-layout; returns the exit status."""

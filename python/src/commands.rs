@@ -162,10 +162,14 @@ pub(crate) fn names<'py>(py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyL
 /// need not know each other, and a job that was killed can be run again. Every tensor is read back and
 /// compared before a file gets its name.
 ///
+/// `recipe` is a file whose lines say which tensors the new model has (docs/MODEL_RECIPES.md). `rule` is then
+/// for the outputs whose lines end without one, and `rank=(r, n)`, from 0 on, is the rank whose shares are
+/// taken. With `align`, every tensor begins at a multiple of 64, 256, 4096 or 16384 bytes.
+///
 /// `out` is another file than `path`. With `limits`, a tensor that they refuse is a failure: the model is
 /// written, and a `LayoutError` says which tensor.
 #[pyfunction]
-#[pyo3(signature = (path, rule, out, part=None, *, rules=None, words=None, limits="none", jobs=None))]
+#[pyo3(signature = (path, rule, out, part=None, *, rules=None, words=None, limits="none", jobs=None, recipe=None, rank=None, align=None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn convert_model<'py>(
     py: Python<'py>,
@@ -177,6 +181,9 @@ pub(crate) fn convert_model<'py>(
     words: Option<&Bound<'py, PyDict>>,
     limits: &str,
     jobs: Option<Number>,
+    recipe: Option<PathBuf>,
+    rank: Option<(Number, Number)>,
+    align: Option<Number>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let source = std::fs::canonicalize(&path).map_err(|error| {
         let sentence = format!("{} cannot be read: {error}", path.display());
@@ -191,6 +198,9 @@ pub(crate) fn convert_model<'py>(
     let mut options = vec![format!("--to={rule}"), format!("--limits={limits}")];
     options.extend(part.map(|(number, of)| format!("--part={}/{}", number.0, of.0)));
     options.extend(jobs.map(|jobs| format!("--jobs={}", jobs.0)));
+    options.extend(rank.map(|(rank, of)| format!("--rank={}/{}", rank.0, of.0)));
+    options.extend(align.map(|bytes| format!("--align={}", bytes.0)));
+    words.extend(recipe.into_iter().flat_map(|recipe| ["--recipe".into(), no_option(recipe).into()]));
     for (pattern, rule) in rules.into_iter().flatten() {
         options.push(format!("--to-for={pattern}={rule}"));
     }
@@ -225,9 +235,11 @@ fn failure(object: &Bound<'_, PyAny>, limits: &str) -> PyResult<()> {
     let get = |key: &str| object.get_item(key).ok().filter(|value| !value.is_none());
     let name = get("name").map(|name| format!("tensor `{name}`: ")).unwrap_or_default();
     if let Some(error) = get("error") {
-        let (code, message): (String, String) =
+        let (code, message): (Option<String>, String) =
             (error.get_item("code")?.extract()?, error.get_item("message")?.extract()?);
-        return Err(refusal(&code, &format!("{name}{message}")));
+        // A recipe's error names its output itself, and may have no code of the library.
+        let name = if error.contains("line")? { "the recipe, " } else { name.as_str() };
+        return Err(refusal(code.as_deref().unwrap_or("not_converted"), &format!("{name}{message}")));
     }
     let codes: Vec<String> = get("limit_errors").map(|codes| codes.extract()).transpose()?.unwrap_or_default();
     let Some(code) = codes.first() else { return Ok(()) };
@@ -244,10 +256,17 @@ fn in_words_of_python(sentence: &str) -> String {
         ("'--to <RULE>'", "rule"),
         ("'--part <NUMBER/OF>'", "part"),
         ("'--jobs <NUMBER>'", "jobs"),
+        ("'--align <BYTES>'", "align"),
+        ("'--recipe <FILE>'", "recipe"),
         ("'--limits <NAME>'", "limits"),
+        ("'--from-for <PATTERN=CONTENT>'", "words"),
         ("--to-for", "rules"),
+        ("--from-for", "words"),
         ("--part", "part"),
         ("--jobs", "jobs"),
+        ("--recipe", "recipe"),
+        ("--rank", "rank"),
+        ("--align", "align"),
         ("--out", "out"),
         ("--to", "rule"),
     ];

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import signal
 import threading
 import time
@@ -76,6 +77,63 @@ def test_one_file(tmp_path):
         with pytest.raises(LayoutError, match=word) as refused:
             convert_model(tmp_path / "m.safetensors", out=tmp_path / "t.safetensors", **arguments)
         assert refused.value.code == code and "--" not in str(refused.value)
+
+
+def test_a_recipe(tmp_path):
+    """500 random lines against NumPy, and what is refused."""
+    model, recipe, out = (tmp_path / name for name in ["m.safetensors", "recipe", "out.safetensors"])
+    draw = random.Random(7)
+    arrays, lines, expected = {}, [], {}
+
+    def source(shape):
+        name = f"t{len(arrays)}"
+        arrays[name] = np.arange(np.prod(shape), dtype="u2").reshape(shape) + np.uint16(draw.randrange(60000))
+        return name, arrays[name]
+
+    for number in range(500):
+        shape = [draw.randint(1, 6) for _ in range(draw.randint(1, 3))]
+        axis = draw.randrange(len(shape))
+        join = draw.choice(["cat", "stack"])
+        parts = [source(shape) for _ in range(draw.randint(1, 4))]
+        text = f"{join} {axis} ({', '.join(name for name, _ in parts)})"
+        value = (np.concatenate if join == "cat" else np.stack)([part for _, part in parts], axis)
+        # What was reshaped out of its order is not cut any more, so a reshape is the last step.
+        steps = draw.sample(["permute", "slice", "shard", "reshape", "broadcast"], draw.randint(0, 3))
+        for step in sorted(steps, key=lambda step: step == "reshape"):
+            axis = draw.randrange(value.ndim)
+            if step == "permute":
+                axes = draw.sample(range(value.ndim), value.ndim)
+                text, value = f"{text} | permute {','.join(map(str, axes))}", value.transpose(axes)
+            elif step == "slice":
+                pairs = [sorted((draw.randint(0, size), draw.randint(0, size))) for size in value.shape]
+                text += f" | slice {','.join(f'{start}:{end}' for start, end in pairs)}"
+                value = value[tuple(slice(start, end) for start, end in pairs)]
+            elif step == "shard":
+                share = -(-value.shape[axis] // 3)
+                held = np.arange(value.shape[axis])[share : 2 * share]
+                text, value = f"{text} | shard {axis}", value.take(held, axis)
+            elif step == "reshape" and value.shape[axis] % 2 == 0 and value.size:
+                sizes = (*value.shape[:axis], 2, value.shape[axis] // 2, *value.shape[axis + 1 :])
+                text, value = f"{text} | reshape {','.join(map(str, sizes))}", value.reshape(sizes)
+            elif step == "broadcast":
+                sizes = (2, *value.shape)
+                text, value = f"{text} | broadcast {','.join(map(str, sizes))}", np.broadcast_to(value, sizes)
+        lines.append(f"out{number} = {text}")
+        expected[f"out{number}"] = value
+    safetensors.save_file(arrays, model)
+    recipe.write_text("\n".join(lines))
+    summary = convert_model(model, "packed", out, recipe=recipe, rank=(1, 3), align=256)
+    assert (summary["outputs"], summary["written"]) == (500, str(out))
+    found = safetensors.load_file(out)
+    assert all((found[name] == value).all() and found[name].shape == value.shape for name, value in expected.items())
+    recipe.write_text("x = cat 0 (t0, none)")
+    with pytest.raises(LayoutError, match="the recipe, line 1, column 16: `x`: there is `t0`, and no source") as refused:
+        convert_model(model, "packed", out, recipe=recipe)
+    assert refused.value.code == "not_converted"
+    recipe.write_text("x = t0 | reshape 60000")
+    with pytest.raises(LayoutError, match="column 10") as refused:
+        convert_model(model, "packed", out, recipe=recipe)
+    assert refused.value.code == "element_count_mismatch"
 
 
 def test_the_model_itself_is_not_overwritten(tmp_path):

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tensor_layout::plan::Code;
-use tensor_layout::relayout::{Padding, Relayout, Settings};
+use tensor_layout::relayout::{Padding, Relayout, Settings, Stores};
 use tensor_layout::strided::Slice;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{AnyLayout, Error};
@@ -22,6 +22,9 @@ use super::value::{Piece, Unit, Value};
 
 /// About how many bytes of an output are in memory at once for each thread.
 pub(super) const WINDOW: u64 = 8 << 20;
+
+/// The size in bytes from which on an output is written past the cache.
+const LONG: u64 = 8 << 20;
 
 /// The most windows of an output.
 const MOST_WINDOWS: usize = 1 << 14;
@@ -60,12 +63,19 @@ pub(super) struct Window {
 
 /// The plans that were made, by their two layouts.
 #[derive(Debug, Default)]
-pub(super) struct Plans(HashMap<(Layout, Layout, bool), Arc<Copies>>);
+pub(super) struct Plans {
+    known: HashMap<(Layout, Layout, bool, Stores), Arc<Copies>>,
+    /// How the windows of the output are stored that is planned now.
+    stores: Stores,
+}
 
 impl Form {
     /// Plans the copies of a value to the layout of a text, or by the rule for all outputs without one.
     pub(super) fn new(value: &Value, to: Option<&str>, usual: &Rule, plans: &mut Plans) -> Result<Form, Error> {
         let layout = laid_out(value, to, usual)?;
+        // A window is short, and the output that it is a part of may not fit the cache.
+        let is_long = layout.values().size_in_bytes()? >= LONG;
+        plans.stores = if is_long { Stores::Streaming } else { Stores::BySize };
         let (values, mut windows, mut read) = (value, Vec::new(), 0_u64);
         let Some(scales) = &values.scales else {
             let bytes = layout.values().size_in_bytes()?;
@@ -213,7 +223,9 @@ fn cut(value: &Value, to: &Layout, axis: usize, range: &Range<u64>) -> Option<Ve
     starts.dedup();
     starts.retain(|&start| start > 0);
     let each = range.end.saturating_sub(range.start).checked_div(size)?.max(1);
-    let mut chunk = WINDOW.checked_div(each)?.max(1).checked_next_power_of_two()?;
+    // Tiles end at powers of two. Both of two threads get a part.
+    let chunk = WINDOW.checked_div(each)?.clamp(1, size.div_ceil(2));
+    let mut chunk = chunk.checked_next_power_of_two()?;
     if !starts.is_empty() && starts.len() < MOST_WINDOWS {
         return parts(value, to, axis, &starts, range);
     }
@@ -275,15 +287,16 @@ impl Plans {
         }
         let (source, from) = moved(&piece.view)?;
         let (destination, start) = if is_whole { (own, 0) } else { moved(&own)? };
-        let key = (source, destination, is_whole);
-        let plan = match self.0.get(&key) {
+        let stores = if is_whole { Stores::BySize } else { self.stores };
+        let key = (source, destination, is_whole, stores);
+        let plan = match self.known.get(&key) {
             Some(plan) => plan.clone(),
             None => {
                 // The sizes in bytes of blocks were compared before, as those of their values.
                 let padding = if is_whole { Padding::Zero } else { Padding::Keep };
-                let settings = Settings { padding, ..Settings::default() };
+                let settings = Settings { padding, stores, ..Settings::default() };
                 let plan = Arc::new(copies(&key.0, &key.1, &settings)?);
-                self.0.insert(key, plan.clone());
+                self.known.insert(key, plan.clone());
                 plan
             }
         };
