@@ -89,7 +89,7 @@ pub struct TensorMapBox {
 pub struct BoxReport {
     /// The sizes of the box, outermost first. For im2col, the pixels and their channels.
     pub sizes: Vec<u64>,
-    /// The same in the order of CUDA's lists, innermost first.
+    /// The sizes of the box in the order of CUDA's lists, innermost first.
     pub cuda_sizes: Vec<u64>,
     /// Where each element that is copied is stored, from the start of the box in shared memory. `None`
     /// where the headers do not say.

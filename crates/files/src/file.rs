@@ -64,7 +64,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<File, Error> {
 ///
 /// # Errors
 ///
-/// Those of [`open`], of a file in one part.
+/// The file is in another format, is damaged, contradicts itself, or lists more than the bounds of [`open`].
 pub fn read(path: impl AsRef<Path>, bytes: Vec<u8>) -> Result<File, Error> {
     let path = path.as_ref();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

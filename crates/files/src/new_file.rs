@@ -89,7 +89,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// Those of the other functions.
+    /// The file cannot be created (see [`create`](Self::create)), or its bytes cannot be written.
     pub fn write(target: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
         let mut file = NewFile::create(target)?;
         file.append(bytes)?;

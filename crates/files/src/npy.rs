@@ -141,7 +141,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// Those of [`BufferTensorDesc::packed`], for sizes whose product is too large.
+    /// `overflow` for sizes whose product is too large for a [`BufferTensorDesc`].
     pub fn layout(&self) -> Result<BufferTensorDesc, Error> {
         if !self.fortran_order {
             return BufferTensorDesc::packed(self.data_type, &self.sizes);

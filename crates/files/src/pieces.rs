@@ -32,7 +32,7 @@ impl Pieces {
     ///
     /// # Errors
     ///
-    /// Those of [`Relayout::partition`].
+    /// `overflow` if the destination has more bytes than memory has addresses.
     pub fn of(plan: &Relayout) -> Result<Pieces, tensor_layout::Error> {
         let wanted = plan.destination_size_in_bytes().div_ceil(PIECE);
         plan.partition(usize::try_from(wanted).unwrap_or(1), 1).map(Pieces)

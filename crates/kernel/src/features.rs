@@ -10,8 +10,11 @@ use crate::machine::cpuid::leaf;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Features {
     pub(crate) avx2: bool,
-    /// AVX-512 F, BW, VL and VBMI. Half of the machine code has no kernels for them.
-    #[cfg_attr(feature = "small", allow(dead_code))]
+    /// AVX-512 F, BW, VL and VBMI.
+    #[cfg_attr(
+        all(feature = "small", not(feature = "software")),
+        expect(dead_code, reason = "a small program has no kernels for AVX-512")
+    )]
     pub(crate) avx512: bool,
 }
 

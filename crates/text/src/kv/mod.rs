@@ -128,7 +128,7 @@ pub fn orders() -> &'static [Order] {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 ///
-/// The same in code: a request has a block table, and a rank has some of the heads.
+/// Caches are built in code too: a request has a block table, and a rank has some of the heads.
 ///
 /// ```
 /// use tensor_layout::DataType;
