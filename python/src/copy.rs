@@ -8,13 +8,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ptr::NonNull;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
-use tensor_layout::relayout::{Effort, Plans, Relayout, Settings};
+use tensor_layout::relayout::{Destination, Effort, Plans, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::kv::pairs;
 use tensor_layout_text::layout::{Layout as Whole, Part};
@@ -71,24 +72,38 @@ pub(crate) fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], t
     if to.len() < RELEASE_FROM {
         return plan.run(from, to).map_err(refused);
     }
-    if threads == 1 {
-        return py.detach(|| plan.run(from, to)).map_err(refused);
-    }
+    let pool = if threads == 1 { None } else { Some(pool_of(threads)?) };
+    let copy = |to: Destination<'_>| match pool {
+        None => plan.run(from, to),
+        Some(pool) => pool.install(|| plan.run_parallel(from, to)),
+    };
+    let done = py.detach(|| {
+        // Other threads may write what lies between the elements of `to`, such as a fourth channel. A copy into
+        // memory that is only written leaves these bytes alone. Elements that share a byte need the other way.
+        // SAFETY: `to` is borrowed exclusively and valid for writes until `copy` returns.
+        let unread = unsafe { Destination::write_only(NonNull::from(&mut *to)) };
+        match copy(unread) {
+            Err(error) if error.code() == "destination_read" => copy(to.into()),
+            done => done,
+        }
+    });
+    done.map_err(refused)
+}
+
+/// Returns the pool of this process with so many threads.
+fn pool_of(threads: usize) -> PyResult<&'static ThreadPool> {
     let key = (std::process::id(), threads);
     let kept = POOLS.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-    let pool = match kept {
-        Some(pool) => pool,
-        None => {
-            let made = ThreadPoolBuilder::new().num_threads(threads).build();
-            let made = made.map_err(|error| refusal("no_threads", &format!("no threads could be started: {error}")))?;
-            // A pool is never dropped, because dropping it in a child process would wait for threads that the
-            // child does not have.
-            let made: &'static ThreadPool = Box::leak(Box::new(made));
-            POOLS.lock().unwrap_or_else(PoisonError::into_inner).insert(key, made);
-            made
-        }
-    };
-    py.detach(|| pool.install(|| plan.run_parallel(from, to))).map_err(refused)
+    if let Some(pool) = kept {
+        return Ok(pool);
+    }
+    let made = ThreadPoolBuilder::new().num_threads(threads).build();
+    let made = made.map_err(|error| refusal("no_threads", &format!("no threads could be started: {error}")))?;
+    // A pool is never dropped, because dropping it in a child process would wait for threads that the child does
+    // not have.
+    let made: &'static ThreadPool = Box::leak(Box::new(made));
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner).insert(key, made);
+    Ok(made)
 }
 
 /// One side of a copy.

@@ -2,7 +2,7 @@
 //!
 //! Each file is a thin layer over one part of the project: `layout` over notations and index maps, `copy`
 //! over relayouts, `program` over HLO texts, `transfers` over lists for RDMA and DMA, `commands` over the
-//! command line. Only `memory` uses pointers.
+//! command line. Only `memory`, `small` and `copy` use pointers.
 
 mod commands;
 mod contiguous;

@@ -201,7 +201,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
         return errors.push(Error::unsupported_data_type(block_type.name(), by));
     }
     if tensor.data_type.is_stream() {
-        let by = "a device, to which a stream of bits is no array,";
+        let by = "a device takes arrays of elements, not a stream of bits, and";
         return errors.push(Error::unsupported_data_type(tensor.data_type.xla_name(), by));
     }
     if let Some(types) = &limits.data_types {

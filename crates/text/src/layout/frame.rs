@@ -159,6 +159,7 @@ impl Frame {
             if let Some((at, _)) = field.filter(is_refused) {
                 let expected = match frame.is_planes {
                     true => format!("no {what}, because planes are packed"),
+                    false if multiple == 1 => format!("a {what} of at least {least}"),
                     false => format!("a {what} of at least {least} and a multiple of {multiple}"),
                 };
                 return Err(cursor.error_at(at, &expected));
