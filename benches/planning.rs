@@ -5,14 +5,15 @@
 //! cargo bench --bench planning -- [--csv] [--only PART_OF_A_NAME]
 //! ```
 //!
-//! `notated` plans from layouts that were parsed (a descriptor or a shape). `maps` plans from index maps that
+//! The first line is the first plan of the process. `notated` plans from layouts that were parsed (a descriptor or a shape). `maps` plans from index maps that
 //! are made beforehand.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use tensor_layout::ToIndexMap;
-use tensor_layout::relayout::Relayout;
+use tensor_layout::relayout::{Relayout, level_in_use};
 use tensor_layout_text::Layout;
 
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
@@ -48,6 +49,7 @@ fn main() {
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
+    first_plan();
     let csv = arguments.iter().any(|argument| argument == "--csv");
     let only = arguments.iter().position(|argument| argument == "--only").map(|place| arguments[place + 1].as_str());
     if csv {
@@ -85,6 +87,21 @@ fn main() {
             println!("{size}: {most:.0} ns at most");
         }
     }
+}
+
+/// Prints what the first plan of a process costs: finding the level, then the caches and the plan itself.
+fn first_plan() {
+    let layouts: [Layout; 2] = ["f32[8,64,56,56]:NCHW", "f32[8,64,56,56]:NHWC"].map(|text| text.parse().unwrap());
+    let start = Instant::now();
+    black_box(level_in_use());
+    let level = start.elapsed();
+    black_box(Relayout::new(&layouts[0], &layouts[1]).unwrap());
+    let (first, start) = (start.elapsed(), Instant::now());
+    black_box(Relayout::new(&layouts[0], &layouts[1]).unwrap());
+    eprintln!(
+        "first plan of the process: {first:?}, of them {level:?} for the level; the second: {:?}",
+        start.elapsed()
+    );
 }
 
 fn cost<T: ToIndexMap>([from, to]: &[T; 2]) -> measure::Cost {

@@ -31,8 +31,8 @@ pub(super) fn channels(
         |stride: Stride| Some((usize::try_from(stride.source).ok()?, usize::try_from(stride.destination).ok()?));
     let is_group = |stride: Stride| {
         let unit = unit_of(run, stride);
-        let fits = |step: usize| step >= run && step.div_euclid(unit) <= MOST_CHANNELS;
-        let long = stride.extent.saturating_mul(unit).div_euclid(LEAST_REGISTERS) >= knobs.level.register();
+        let fits = |step: usize| (run..=MOST_CHANNELS.saturating_mul(unit)).contains(&step);
+        let long = stride.extent.saturating_mul(unit) >= LEAST_REGISTERS.saturating_mul(knobs.level.register());
         long && steps(stride).is_some_and(|(from, to)| fits(from) && fits(to))
     };
     let (group, stride) = strides().filter(|&(_, stride)| is_group(stride)).max_by_key(|(_, stride)| stride.extent)?;
