@@ -5,8 +5,8 @@
 //! cargo bench --bench planning -- [--csv] [--only PART_OF_A_NAME]
 //! ```
 //!
-//! The first line is the first plan of the process. `notated` plans from layouts that were parsed (a descriptor or a shape). `maps` plans from index maps that
-//! are made beforehand.
+//! The first line is the first plan of the process. `notated` plans from layouts that were parsed (a
+//! descriptor or a shape). `maps` plans from index maps that are made beforehand.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;
