@@ -28,13 +28,13 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe { Pair(vdupq_n_u8(0), vdupq_n_u8(0)) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
         unsafe { Pair(vld1q_u8(from), vld1q_u8(from.add(16))) }
     }
 
@@ -50,7 +50,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
         unsafe {
             let lane = match bytes {
                 1 => vdupq_n_u8(from.read()),
@@ -66,7 +66,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
         unsafe {
             vst1q_u8(to, self.0);
             vst1q_u8(to.add(16), self.1);
@@ -86,14 +86,14 @@ unsafe impl Vector for Pair {
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
         unsafe { self.store(to) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 2) };
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe { Pair(vld1q_u8(from[0]), vld1q_u8(from[1])) }
     }
 
@@ -108,27 +108,27 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         let (first, second) = unsafe { (zipped::<UNIT>(self.0, other.0), zipped::<UNIT>(self.1, other.1)) };
         if UNIT == 16 { (self, other) } else { (Pair(first.0, second.0), Pair(first.1, second.1)) }
     }
 
     #[inline(always)]
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe { (zipped::<UNIT>(self.0, other.0), zipped::<UNIT>(self.1, other.1)) }
     }
 
     #[inline(always)]
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         let (a, b) = unsafe { (unzipped::<UNIT>(self.0, self.1), unzipped::<UNIT>(other.0, other.1)) };
         (Pair(a.0, b.0), Pair(a.1, b.1))
     }
 
     #[inline(always)]
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         let exchanged = |a: uint8x16_t, b: uint8x16_t| unsafe {
             let (even, up, down) = match WIDTH {
                 1 => (vdupq_n_u8(0x55), vshlq_n_u8::<1>(b), vshrq_n_u8::<1>(a)),
@@ -193,7 +193,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe {
             let mut bytes = Self::zero();
             // After the subtraction, only an index into these 32 bytes is below 32. Bytes with another index

@@ -84,10 +84,11 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let Edge { panel, rows: (row, _), columns: (column, columns) } = *self;
         for begin in (column..column + columns).step_by(IN_LANE) {
             let over = (begin + IN_LANE).saturating_sub(column + columns);
-            // SAFETY: 16 bytes of each row end at or before the last column, and begin at a readable column.
-            // The destination rows from `begin` on have a whole line each.
-            unsafe {
-                let from = panel.from.wrapping_add(begin * UNIT).wrapping_sub(over * UNIT);
+            let from = panel.from.wrapping_add(begin * UNIT).wrapping_sub(over * UNIT);
+            // SAFETY: `from` is `over` columns before `begin`, so 16 bytes of each row end with the last
+            // column or before it, and begin at a readable column. `rows` has a line of rows from `row` on,
+            // as many as one vector has or two.
+            let (low, high) = unsafe {
                 let low = group::<V, IN_LANE, LANES>(how, (from, panel.rows.add(row)));
                 let low = transposed_lanes::<V, UNIT, IN_LANE>(&low);
                 let mut high = low;
@@ -95,7 +96,12 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                     let rows = panel.rows.add(row + IN_LANE * LANES);
                     high = transposed_lanes::<V, UNIT, IN_LANE>(&group::<V, IN_LANE, LANES>(how, (from, rows)));
                 }
-                for (i, (low, high)) in low.into_iter().zip(high).enumerate().skip(over) {
+                (low, high)
+            };
+            for (i, (low, high)) in low.into_iter().zip(high).enumerate().skip(over) {
+                // SAFETY: `begin + i - over` is a column, because `i` is below `IN_LANE`. Its destination row
+                // has a line from `row` on: one vector, or two.
+                unsafe {
                     let to = panel.to.add(row * UNIT + *panel.columns.add(begin + i - over));
                     store(how, low, to);
                     if V::BYTES < LINE {
@@ -143,26 +149,37 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         for part in (0..rows).step_by(units).rev() {
             let high = (rows - part).min(units);
-            // SAFETY: the rows and columns are in the contract. A vector has at most `LINE` columns, and the
-            // buffer on the stack has a line for each of them.
-            unsafe {
-                let to = panel.to.add((row + part) * UNIT);
-                let mut groups = [[V::zero(); IN_LANE]; LANES];
-                #[allow(clippy::needless_range_loop, reason = "`i` counts the units of every lane, not the groups")]
-                for i in 0..IN_LANE {
+            // SAFETY: zeros, in registers.
+            let mut groups = unsafe { [[V::zero(); IN_LANE]; LANES] };
+            #[allow(clippy::needless_range_loop, reason = "`i` counts the units of every lane, not the groups")]
+            for i in 0..IN_LANE {
+                // SAFETY: a row is loaded only if it is below `part + high`, so it is one of `rows` rows from
+                // `row` on, and `columns` columns of the panel are readable. The rest is in registers.
+                let lines = unsafe {
                     let mut lines = [V::zero(); LANES];
                     for (lane, line) in lines.iter_mut().enumerate() {
                         if i + IN_LANE * lane < high {
                             *line = self.loaded::<V, LANES>(how, row + part + i + IN_LANE * lane, columns);
                         }
                     }
-                    for (group, line) in V::transpose_lanes::<LANES>(lines).into_iter().enumerate() {
-                        groups[group][i] = line;
-                    }
+                    V::transpose_lanes::<LANES>(lines)
+                };
+                for (group, line) in lines.into_iter().enumerate() {
+                    groups[group][i] = line;
                 }
-                for (group, lanes) in groups.iter().enumerate() {
-                    for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
-                        let index = group * IN_LANE + i;
+            }
+            // SAFETY: `row + part` is below the number of rows, whose units follow each other on the
+            // destination.
+            let to = unsafe { panel.to.add((row + part) * UNIT) };
+            for (group, lanes) in groups.iter().enumerate() {
+                // SAFETY: registers only.
+                let lines = unsafe { transposed_lanes::<V, UNIT, IN_LANE>(lanes) };
+                for (i, line) in lines.into_iter().enumerate() {
+                    let index = group * IN_LANE + i;
+                    // SAFETY: a staging buffer has a row of whole vectors for every column that a vector has.
+                    // The buffer on the stack has `LINE` lines, and `index` is below the units of a vector,
+                    // which are at most `LINE`.
+                    unsafe {
                         line.store(if how.staged {
                             to.add(*panel.columns.add(column + index))
                         } else {
@@ -170,9 +187,11 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                         });
                     }
                 }
-                for i in 0..if how.staged { 0 } else { columns } {
-                    short(stage.add(i * LINE), to.add(*panel.columns.add(column + i)), high * UNIT);
-                }
+            }
+            for i in 0..if how.staged { 0 } else { columns } {
+                // SAFETY: line `i` of the buffer was stored above, because `columns` is at most the units of
+                // a vector. The destination row of this column has `high` units from `row + part` on.
+                unsafe { short(stage.add(i * LINE), to.add(*panel.columns.add(column + i)), high * UNIT) };
             }
         }
     }

@@ -29,19 +29,22 @@ impl Operation for TransposeRuns<'_> {
             (Some(source), Some(destination)) => (source, destination),
             _ => unreachable!("`Kernel::fit` asks for constant pitches"),
         };
-        // SAFETY: each arm gets the plane and its pitches. Non-temporal stores are used only if the first
-        // destination row starts at a line. All destination rows then start at lines (`Kernel::fit`).
-        unsafe {
-            if let Some(cut) = unaligned
-                && walk.start.1.align_offset(LINE) != 0
-            {
-                return panels::<V>(walk, plane, &cut);
-            }
-            match order {
-                RunOrder::Source => lines_in_source_order::<V>(walk, plane, pitches(), ahead),
-                RunOrder::FewColumns(few) => {
-                    let (pitches, few) = (pitches(), usize::from(few));
-                    for iteration in walk.iterations() {
+        if let Some(cut) = unaligned
+            && walk.start.1.align_offset(LINE) != 0
+        {
+            // SAFETY: the conditions of `panels` are those of this function.
+            return unsafe { panels::<V>(walk, plane, &cut) };
+        }
+        match order {
+            // SAFETY: the pitches are those of the plane. The first destination row starts at a line, or
+            // `unaligned` had been used, so all destination rows start at lines (`Kernel::fit`).
+            RunOrder::Source => unsafe { lines_in_source_order::<V>(walk, plane, pitches(), ahead) },
+            RunOrder::FewColumns(few) => {
+                let (pitches, few) = (pitches(), usize::from(few));
+                for iteration in walk.iterations() {
+                    // SAFETY: the pitches are those of the plane, and the unit of each arm is the plane's:
+                    // `Kernel::fit` asks for 32, 64 or 128 bytes.
+                    unsafe {
                         match plane.unit {
                             32 => few_columns::<32>(&iteration, plane, pitches, few),
                             64 => few_columns::<64>(&iteration, plane, pitches, few),
@@ -49,8 +52,9 @@ impl Operation for TransposeRuns<'_> {
                         }
                     }
                 }
-                RunOrder::Pieces(piece) => in_pieces::<V>(walk, plane, usize::from(piece), ahead),
             }
+            // SAFETY: the plane's span is in the contract. This order looks at the alignment itself.
+            RunOrder::Pieces(piece) => unsafe { in_pieces::<V>(walk, plane, usize::from(piece), ahead) },
         }
     }
 }
@@ -174,29 +178,33 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
                     // SAFETY: a prefetch may be given any address.
                     unsafe { prefetch_rows::<V>(plane, (from, later), share(column)..share(column + 1)) };
                 }
-                // SAFETY: all runs are inside the plane. A streamed line is aligned: destination rows start
-                // at lines, and `row` runs are whole lines, because a run is whole lines, or half a line and
-                // `first` is even.
-                unsafe {
-                    let (from, to) = (from.add(column * run), to.add(columns.offset(column)));
-                    let mut row = first;
-                    if streaming && run * 2 == LINE {
-                        // Two halves of a line are joined before the line is stored.
-                        while row + 2 <= last {
+                // SAFETY: `column` is a column of the plane.
+                let (from, to) = unsafe { (from.add(column * run), to.add(columns.offset(column))) };
+                let mut row = first;
+                if streaming && run * 2 == LINE {
+                    // Two halves of a line are joined before the line is stored.
+                    while row + 2 <= last {
+                        // SAFETY: both rows are below `last`. The line is aligned: destination rows start at
+                        // lines, and `row` is even, as `first` is.
+                        unsafe {
                             let (low, high) = (from.add(rows.offset(row)), from.add(rows.offset(row + 1)));
                             stream_line::<V>(low, high, to.add(row * run));
-                            row += 2;
                         }
+                        row += 2;
                     }
-                    for row in row..last {
-                        let (from, to) = (from.add(rows.offset(row)), to.add(row * run));
-                        if streaming && run.is_multiple_of(LINE) {
-                            for at in (0..run).step_by(LINE) {
-                                stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at));
-                            }
-                        } else {
-                            copy_run::<V>(from, to, run, None);
+                }
+                for row in row..last {
+                    // SAFETY: the row is a row of the plane.
+                    let (from, to) = unsafe { (from.add(rows.offset(row)), to.add(row * run)) };
+                    if streaming && run.is_multiple_of(LINE) {
+                        for at in (0..run).step_by(LINE) {
+                            // SAFETY: a line of the run, which is whole lines, in a destination row that
+                            // starts at a line.
+                            unsafe { stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at)) };
                         }
+                    } else {
+                        // SAFETY: `run` bytes are one run of the plane.
+                        unsafe { copy_run::<V>(from, to, run, None) };
                     }
                 }
             }

@@ -96,19 +96,26 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
         for _ in 0..times.extent {
             let (mut from, mut to) = (first, target);
             for _ in 0..count {
-                // SAFETY: each load and each store is a register of one of the `count` columns of a row.
-                unsafe {
-                    let mut registers = [V::zero(); N];
-                    for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
-                        let from = from.wrapping_add(source(i));
+                // SAFETY: zeros, in registers.
+                let mut registers = unsafe { [V::zero(); N] };
+                for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
+                    let from = from.wrapping_add(source(i));
+                    // SAFETY: the register of one of the `count` columns in source row `i`. A prefetch may be
+                    // given any address.
+                    unsafe {
                         if ahead != 0 {
                             V::prefetch(from.wrapping_add(ahead));
                         }
                         *register = V::load(from);
                     }
-                    let registers = S::shuffled(registers, signed);
-                    for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
-                        let to = to.wrapping_add(destination(i));
+                }
+                // SAFETY: registers only.
+                let registers = unsafe { S::shuffled(registers, signed) };
+                for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
+                    let to = to.wrapping_add(destination(i));
+                    // SAFETY: the register of one of the `count` columns in destination row `i`. With
+                    // `streaming`, `target` and the pitch are multiples of a vector.
+                    unsafe {
                         match streaming {
                             true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
                             true => register.store_non_temporal(to),
@@ -248,7 +255,7 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
     #[inline(always)]
     unsafe fn shuffled<V: Vector>(mut rows: [V; N], _: bool) -> [V; N] {
         const { assert!(N * BITS == 32) };
-        // SAFETY: no memory is touched.
+        // SAFETY: registers only, and `packed` halves `count` each time, from the `N` rows that there are.
         unsafe {
             // In `rows`, the vectors whose elements share a byte of the destination are neighbours. Each
             // round joins the elements of two neighbours, until `8 / BITS` elements fill a byte.

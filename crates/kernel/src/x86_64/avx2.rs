@@ -26,13 +26,13 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe { Ymm(_mm256_setzero_si256()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
         unsafe { Ymm(_mm256_loadu_si256(from.cast())) }
     }
 
@@ -48,7 +48,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
         unsafe {
             Ymm(match bytes {
                 1 => _mm256_set1_epi8(from.cast::<i8>().read()),
@@ -63,7 +63,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
@@ -87,7 +87,7 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 2) };
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
         unsafe { Ymm(_mm256_loadu2_m128i(from[1].cast(), from[0].cast())) }
     }
 
@@ -95,7 +95,7 @@ unsafe impl Vector for Ymm {
     unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         const { assert!(LANES == 2) };
         let (a, b) = (rows[0].0, rows[1].0);
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe {
             rows[0] = Ymm(_mm256_permute2x128_si256::<0x20>(a, b));
             rows[1] = Ymm(_mm256_permute2x128_si256::<0x31>(a, b));
@@ -107,7 +107,7 @@ unsafe impl Vector for Ymm {
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
         let (a, b) = (self.0, other.0);
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         let (low, high) = unsafe {
             match UNIT {
                 1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
@@ -122,7 +122,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe {
             let (low, high) = self.unpack::<UNIT>(other);
             let [first, second] = Self::transpose_lanes([low, high]);
@@ -132,7 +132,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe {
             // Inside each 16-byte half, the even units go to the lower 8 bytes and the odd units to the upper
             // 8 bytes.
@@ -160,7 +160,7 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe {
             // Shifts move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
@@ -176,7 +176,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe {
             let sign = _mm256_set1_epi8(1 << (BITS - 1));
             Ymm(_mm256_sub_epi8(_mm256_xor_si256(self.0, sign), sign))
@@ -222,7 +222,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe {
             let mut bytes = _mm256_setzero_si256();
             // After the subtraction, only an index into these 16 bytes is below 16. For every other index,

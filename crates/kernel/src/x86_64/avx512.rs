@@ -51,13 +51,13 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe { Zmm(_mm512_setzero_si512()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
         unsafe { Zmm(_mm512_loadu_si512(from.cast())) }
     }
 
@@ -69,7 +69,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
         unsafe {
             Zmm(match bytes {
                 1 => _mm512_set1_epi8(from.cast::<i8>().read()),
@@ -85,7 +85,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
@@ -105,7 +105,7 @@ unsafe impl Vector for Zmm {
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 4) };
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
         unsafe {
             // Broadcasts under a mask leave the shuffle ports to the transpose. Insertions would take a third
             // of the ports' time.
@@ -121,7 +121,7 @@ unsafe impl Vector for Zmm {
     unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         const { assert!(LANES == 4) };
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe {
             // The shuffle takes even and odd lanes. For low and high halves, LLVM would load the halves one
             // by one, and read rows twice.
@@ -138,7 +138,7 @@ unsafe impl Vector for Zmm {
     #[inline(always)]
     unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES], in_cache: bool) -> [Self; LANES] {
         const { assert!(LANES == 4) };
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
         unsafe {
             let mut lines = [Self::zero(); LANES];
             if !in_cache {
@@ -164,7 +164,7 @@ unsafe impl Vector for Zmm {
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
         let (a, b) = (self.0, other.0);
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         let (low, high) = unsafe {
             match UNIT {
                 1 => (_mm512_unpacklo_epi8(a, b), _mm512_unpackhi_epi8(a, b)),
@@ -179,20 +179,20 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::LOW), self.choose::<UNIT>(other, &Choice::<UNIT>::HIGH)) }
     }
 
     #[inline(always)]
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::EVEN), self.choose::<UNIT>(other, &Choice::<UNIT>::ODD)) }
     }
 
     #[inline(always)]
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe {
             // Shifts move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
@@ -208,7 +208,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe {
             let sign = _mm512_set1_epi8(1 << (BITS - 1));
             Zmm(_mm512_sub_epi8(_mm512_xor_si512(self.0, sign), sign))
@@ -217,7 +217,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
         unsafe {
             let (low, high) = (_mm256_loadu_si256(low.cast()), _mm256_loadu_si256(high.cast()));
             Zmm(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
@@ -283,7 +283,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe {
             // Bit 6 of an index chooses between two registers. Bit 7, which the permutation ignores, chooses
             // between two pairs.

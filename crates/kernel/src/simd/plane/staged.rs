@@ -94,23 +94,31 @@ pub(super) unsafe fn drain<V: Vector>(
 ) {
     debug_assert!(is_last || bytes >= LINE);
     let kept = kept.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: the destination gets the run and less than a line in front of it, for which there is a free
-    // line in front of `from`. Vectors are stored to whole lines of these bytes. `kept` is filled only from a
-    // run of at least a line.
-    unsafe {
-        let (at, to, left) = if is_first {
-            let head = to.align_offset(LINE).min(bytes);
+    let (at, to, left) = if is_first {
+        let head = to.align_offset(LINE).min(bytes);
+        // SAFETY: `head` bytes are the first ones of the run.
+        unsafe {
             short(from, to, head);
             (from.add(head).cast_const(), to.add(head), bytes - head)
-        } else {
-            let before = to.addr() % LINE;
+        }
+    } else {
+        let before = to.addr() % LINE;
+        // SAFETY: the line in front of `from` is writable, and gets the line that `kept` holds. Less than a
+        // line in front of `to` is in the line that holds `to`.
+        unsafe {
             copy_lines::<V, 1>(kept, from.sub(LINE), false);
             (from.sub(before).cast_const(), to.sub(before), bytes + before)
-        };
-        let whole = left - left % LINE;
-        for part in (0..whole).step_by(V::BYTES) {
-            V::load(at.add(part)).store_non_temporal(to.add(part));
         }
+    };
+    let whole = left - left % LINE;
+    for part in (0..whole).step_by(V::BYTES) {
+        // SAFETY: whole lines of the `left` bytes, from the start of a line of the destination on: `to` is at
+        // a line, unless the run ended before one, and then `whole` is 0.
+        unsafe { V::load(at.add(part)).store_non_temporal(to.add(part)) };
+    }
+    // SAFETY: what is left is less than a line of the run. `kept` gets the last line of a run, which has at
+    // least a line unless it is the last one.
+    unsafe {
         if is_last {
             short(at.add(whole), to.add(whole), left - whole);
         } else {
