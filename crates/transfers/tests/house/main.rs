@@ -21,6 +21,7 @@ mod work_limits {
     use tensor_layout_transfers::{BOX_LIMIT, Executor, Sharded, Shards, Transfers, reshard};
 
     use super::calls::{each_plan, limited};
+    use super::steps::counted;
 
     #[test]
     fn lists() {
@@ -58,6 +59,30 @@ mod work_limits {
 
     fn packed(split: Result<Shards, Error>) -> Sharded {
         split.unwrap().with_layouts(|_, sizes| ArrayShape::row_major(DataType::U8, sizes)).unwrap()
+    }
+
+    /// Four times as many lengths, or ranks, take at most five times the steps.
+    #[test]
+    fn cuts_and_pairs_are_linear() {
+        let is_linear = |name: &str, steps: &dyn Fn(u64) -> u64| {
+            let (few, many) = (steps(1 << 12), steps(1 << 14));
+            assert!(many <= 5 * few, "{name}: {few} steps, and {many} for four times as many");
+        };
+        let ones = |count: u64| vec![1; usize::try_from(count).unwrap()];
+        is_linear("cut", &|count| counted("cut", || row(count).cut(0, &ones(count)).unwrap()).1);
+        is_linear("fused", &|count| {
+            let parts: Vec<(u64, u64)> = ones(count).into_iter().map(|one| (2, one)).collect();
+            counted("fused", || row(2 * count).fused(0, &parts, 2).unwrap()).1
+        });
+        // Ranges of two rows, which begin one apart on the two sides.
+        is_linear("reshard", &|count| {
+            let apart = [vec![1], vec![2; usize::try_from(count - 1).unwrap()], vec![1]].concat();
+            let from = packed(row(2 * count).split(0, usize::try_from(count).unwrap()));
+            let to = packed(row(2 * count).cut(0, &apart));
+            let (pairs, steps) = counted("reshard", || reshard(&from, &to, &Executor::ranges()).unwrap());
+            assert_eq!(pairs.len() as u64, 2 * count);
+            steps
+        });
     }
 
     /// The work goes by the pairs of ranks that share elements.
