@@ -1,7 +1,7 @@
 //! Texts of swizzled layouts: the suffix `xor<..>` behind any notation, and CuTe's composed layouts.
 
-use crate::literal::cases;
 use crate::literal::pairs::flips;
+use crate::literal::{cases, indices};
 use proptest::prelude::*;
 use tensor_layout::map::Swizzle;
 use tensor_layout::{IndexMap, ToIndexMap};
@@ -61,6 +61,31 @@ fn texts_that_are_read_and_written() {
     }
     assert_eq!(map("f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>").offset(&[1, 0]), Ok(72));
     assert_eq!(map("f16 S<3,4,3>e o 0 o (8,64):(64,1)").offset(&[1, 0]), Ok(64));
+}
+
+#[test]
+fn recorded_compositions_of_cute() {
+    let hashed = |map: &IndexMap| {
+        let offsets = indices(map.sizes()).map(|index| map.offset(&index).unwrap());
+        offsets
+            .flat_map(u64::to_le_bytes)
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    };
+    let mut met = 0;
+    for line in include_str!("../../data/composed_layouts.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let [text, pairs, hash] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        // CuTe counts elements when it is asked for an offset.
+        let map = map(&format!("f16 {}", text.replacen('>', ">e", 1)));
+        for (index, offset) in pairs.split(' ').map(|pair| pair.split_once(':').unwrap()) {
+            let index: Vec<u64> = index.split(',').map(|i| i.parse().unwrap()).collect();
+            let offset: u64 = offset.parse().unwrap();
+            assert_eq!(map.offset(&index), Ok(offset), "{text} at {index:?}");
+            assert_eq!(map.inverse(offset).unwrap(), Some(index), "{text}");
+        }
+        assert_eq!(format!("{:016x}", hashed(&map)), hash, "{text}");
+        met += 1;
+    }
+    assert_eq!(met, 1000);
 }
 
 #[test]
