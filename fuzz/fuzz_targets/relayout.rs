@@ -1,6 +1,6 @@
 //! A copy between two random layouts against a copy of one element after the other: whole, in pieces, on
-//! threads, and into memory that is only written, at every level of
-//! kernels, between guard bytes.
+//! threads, and into memory that is only written, at every level of kernels and by any choice, between guard
+//! bytes.
 #![no_main]
 
 use std::ptr::NonNull;
@@ -23,7 +23,27 @@ struct Input {
     reversed: u8,
     pieces: u8,
     shift: u8,
+    /// Which answers of a choice are given, each a bit, and how it is written.
+    choice: (u16, u8),
 }
+
+/// The answers of a choice: any of them together select a plan that copies the same bytes.
+const ANSWERS: [&str; 14] = [
+    "stores=cached",
+    "stores=streaming",
+    "loops=kernel",
+    "registers=32",
+    "prefetch=no",
+    "prefetch=yes",
+    "panels=wide",
+    "panels=narrow",
+    "rows=registers",
+    "rows=panels",
+    "lines=scattered",
+    "tiles=joined",
+    "ahead=near",
+    "order=source",
+];
 
 /// Bytes in front of and after a buffer that must stay as they are.
 const GUARD: usize = 24;
@@ -62,7 +82,12 @@ fuzz_target!(|data: &[u8]| {
         }
     };
     let levels: Vec<Level> = Level::ALL.into_iter().filter(|level| level.is_available()).collect();
+    let (chosen, version) = input.choice;
+    let answers = ANSWERS.iter().enumerate().filter(|(bit, _)| chosen >> bit & 1 == 1).map(|(_, answer)| *answer);
+    let words: Vec<&str> =
+        [["v1", "v2", "", "v1 "][usize::from(version % 16).min(3)]].into_iter().chain(answers).collect();
     let settings = Settings {
+        choice: (chosen != 0).then(|| words.join(" ")),
         kernels: Some(levels[usize::from(input.level) % levels.len()]),
         stores: if input.level & 64 != 0 { Stores::Streaming } else { Stores::Cached },
         least_piece: Some(1),
