@@ -107,11 +107,15 @@ impl Windows {
     }
 }
 
+/// The most registers of a line: the shortest have 16 bytes.
+const MOST_IN_LINE: usize = LINE / 16;
+
 /// How the windows of the destination are stored.
 mod store {
     /// Each is a whole register.
     pub(super) const REGISTERS: u8 = 0;
-    /// Each is a whole register, which goes past the cache if its address allows that.
+    /// Each is a whole register. The registers of a line are stored one after the other, past the cache if
+    /// the address of the row allows that.
     pub(super) const STREAMED: u8 = 1;
     /// A register holds a window of each lane.
     pub(super) const LANES: u8 = 2;
@@ -228,9 +232,11 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
     ///
     /// # Safety
     ///
+    /// * The CPU has the vectors `V`.
     /// * All windows of these steps are readable on the source and writable on the destination.
     /// * `STORE` is how the destination's windows are stored: as registers if each of them is one; as chosen
     ///   bytes if some are not written, and the windows are readable unless vectors have stores under a mask.
+    /// * If registers are streamed, `count` steps are whole lines of each row.
     #[inline(always)]
     unsafe fn run<const LANES: usize, const STORE: u8>(&self, (mut from, mut to): (*const u8, *mut u8), count: usize) {
         let Step { picks, sources, destinations, bytes, .. } = self;
@@ -243,10 +249,16 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
         let streamed: [bool; MOST_CHANNELS] =
             std::array::from_fn(|output| to.wrapping_add(destinations.offsets[output]).align_offset(LINE) == 0);
         let is_aligned = bytes.1.is_multiple_of(V::BYTES);
-        for _ in 0..count {
+        let in_line = const { LINE / V::BYTES };
+        // The registers of an unfinished line of each row: rows are not stored in turns, half a line each.
+        // SAFETY: the CPU has the vectors `V`, by the contract of this function.
+        let mut lines = unsafe { [[V::zero(); MOST_IN_LINE]; MOST_CHANNELS] };
+        for step in 0..count {
             // SAFETY: the windows of this step, by the contract of this function. A store that streams is a
-            // multiple of `V::BYTES` from an aligned address. There are `INPUTS` tables, each of a line, for
-            // each of `outputs` windows, and a line for each of them if bytes are chosen.
+            // multiple of `V::BYTES` from an aligned address. Where a line has several registers, each window
+            // is in a row, and the windows of the steps before it end where it begins. There are `INPUTS`
+            // tables, each of a line, for each of `outputs` windows, and a line for each of them if bytes are
+            // chosen.
             unsafe {
                 let mut windows = [V::zero(); INPUTS];
                 for (window, offset) in windows.iter_mut().zip(sources.offsets) {
@@ -262,8 +274,16 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
                     let to = to.add(offset);
                     match STORE {
                         store::REGISTERS => bytes.store(to),
-                        store::STREAMED if is_aligned && streamed[output] => bytes.stream(to),
-                        store::STREAMED => bytes.store(to),
+                        store::STREAMED if in_line > 1 => {
+                            let (place, line) = (step % in_line, &mut lines[output]);
+                            line[place] = bytes;
+                            if place + 1 == in_line {
+                                for (&bytes, later) in line.iter().zip((0..in_line).rev()) {
+                                    store_streamed(bytes, to.sub(later * V::BYTES), is_aligned && streamed[output]);
+                                }
+                            }
+                        }
+                        store::STREAMED => store_streamed(bytes, to, is_aligned && streamed[output]),
                         store::LANES => destinations.store::<V, LANES>(bytes, to),
                         _ => {
                             let written = load_table::<V>(picks.written.as_ptr().add(output));
@@ -281,6 +301,15 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
             (from, to) = (from.wrapping_add(bytes.0), to.wrapping_add(bytes.1));
         }
     }
+}
+
+/// # Safety
+///
+/// * A vector is writable at `to`. If it goes past the cache, `to` is a multiple of its length.
+#[inline(always)]
+unsafe fn store_streamed<V: Vector>(bytes: V, to: *mut u8, past_the_cache: bool) {
+    // SAFETY: the contract of this function.
+    unsafe { if past_the_cache { bytes.stream(to) } else { bytes.store(to) } }
 }
 
 /// # Safety
