@@ -78,8 +78,9 @@ pub(crate) fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], t
         Some(pool) => pool.install(|| plan.run_parallel(from, to)),
     };
     let done = py.detach(|| {
-        // Other threads may write what lies between the elements of `to`, such as a fourth channel. A copy into
-        // memory that is only written leaves these bytes alone. Elements that share a byte need the other way.
+        // Other threads may write what lies between the elements of `to`, such as a fourth channel. A copy
+        // into memory that is only written leaves these bytes alone. Elements that share a byte need the
+        // other way.
         // SAFETY: `to` is borrowed exclusively and valid for writes until `copy` returns.
         let unread = unsafe { Destination::write_only(NonNull::from(&mut *to)) };
         match copy(unread) {
@@ -99,8 +100,8 @@ fn pool_of(threads: usize) -> PyResult<&'static ThreadPool> {
     }
     let made = ThreadPoolBuilder::new().num_threads(threads).build();
     let made = made.map_err(|error| refusal("no_threads", &format!("no threads could be started: {error}")))?;
-    // A pool is never dropped, because dropping it in a child process would wait for threads that the child does
-    // not have.
+    // A pool is never dropped, because dropping it in a child process would wait for threads that the child
+    // does not have.
     let made: &'static ThreadPool = Box::leak(Box::new(made));
     POOLS.lock().unwrap_or_else(PoisonError::into_inner).insert(key, made);
     Ok(made)
