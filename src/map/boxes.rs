@@ -28,7 +28,7 @@ use smallvec::{SmallVec, smallvec};
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
-use super::refine::{CopyBox, Loop, Segments, refine, simplify};
+use super::refine::{CopyBox, Loop, Part, Segments, refine, simplify};
 use super::swizzled_boxes::swizzled;
 
 /// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
@@ -161,11 +161,13 @@ impl BoxGroups {
         segments: &mut Segments,
     ) -> Option<()> {
         if !reversed {
-            refine(extent, source.digits(), destination.digits(), &mut self.common, segments)?;
+            let parts = refine(extent, source.digits(), destination.digits(), &mut self.common)?;
+            parts.into_iter().flatten().try_for_each(|part| segments.add(part))?;
             self.groups.extend(segments.taken());
             return Some(());
         }
-        segments.add(extent, source.digits(), destination.digits(), CopyBox::at(0, 0))?;
+        let outside = CopyBox::at(0, 0);
+        segments.add(Part { extent, source: source.digits(), destination: destination.digits(), outside })?;
         let (mut group, last) = (segments.taken()?, extent.minus(1));
         if counts_down(source, extent) {
             group.iter_mut().for_each(|segment| source_reversed(segment, source.at(last)));
@@ -199,9 +201,12 @@ impl BoxGroups {
         self.groups.iter().fold(1, |product: u64, group| product.times(count(group.len())))
     }
 
+    /// The entries of the tables of all boxes. Where each entry is computed from the tiles of Irreducible
+    /// layouts, a tile counts as two more, because it takes as long.
     pub(crate) fn entries(&self) -> u64 {
-        if let Some(by_index) = &self.by_index {
-            return by_index.source.element_count();
+        if let Some(ByIndex { source, destination, .. }) = self.by_index.as_deref() {
+            let tiles = source.tile_count().plus(destination.tile_count());
+            return source.element_count().saturating_mul(tiles.times(2).plus(1));
         }
         let boxes = self.count();
         let groups = self.groups.iter().map(|group| {

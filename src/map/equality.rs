@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use crate::checked::{Dims, Exact, count, next_index};
+use crate::checked::{Dims, Exact, next_index};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};
@@ -167,8 +167,7 @@ impl IndexMap {
         let sizes: Dims =
             self.sizes.iter().enumerate().map(|(dim, &size)| if walked(dim) { size } else { 1 }).collect();
         let mut index: Dims = sizes.iter().map(|_| 0).collect();
-        let tiles = |map: &IndexMap| map.levels.as_ref().map_or(0, |levels| count(levels.levels.len()));
-        let (work, mut left) = (tiles(self).plus(tiles(other)).plus(1), EQUALITY_WORK_LIMIT);
+        let (work, mut left) = (self.tile_count().plus(other.tile_count()).plus(1), EQUALITY_WORK_LIMIT);
         loop {
             left = left.checked_sub(work).ok_or_else(undecided)?;
             if self.offset_inside(&index) != other.offset_inside(&index) {

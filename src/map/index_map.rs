@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, Exact, at};
+use crate::checked::{self, Dims, Exact, at, count};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 use crate::strided::{BlockTensorDesc, BufferTensorDesc, Integer, Owns, index_of};
@@ -338,6 +338,11 @@ impl IndexMap {
         } else {
             LayoutClass::RaggedSplit
         }
+    }
+
+    /// The number of tiles that an offset is computed from: 0 for every layout but an Irreducible one.
+    pub(super) fn tile_count(&self) -> u64 {
+        self.levels.as_ref().map_or(0, |levels| count(levels.levels.len()))
     }
 
     /// The strides of an Affine layout, in elements, with 0 for dimensions of size 1. `None` for other

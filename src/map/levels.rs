@@ -166,13 +166,16 @@ impl TileLevels {
 
     /// Computes the offset of an index inside the sizes, directly from the definition of tiles.
     pub(super) fn offset(&self, index: &[u64]) -> u64 {
-        let mut at: Dims = self.order.iter().map(|&axis| at(index, axis)).collect();
+        let mut at: Vec<u64> = self.order.iter().map(|&axis| at(index, axis)).collect();
+        let mut joined = Vec::new();
         for level in &self.levels {
-            at.insert_many(0, core::iter::repeat_n(0, level.new_axes));
-            let tiled: Dims = at.drain(level.prefix..).collect();
-            let mut rest = tiled.iter();
-            let joined: Dims = level.groups.iter().map(|group| fuse(rest.by_ref(), &group.bounds)).collect();
-            let cut = || joined.iter().zip(&level.groups);
+            let groups = level.groups();
+            at.splice(..0, core::iter::repeat_n(0, level.new_axes));
+            let mut tiled = at.get(level.prefix..).unwrap_or_default().iter();
+            joined.clear();
+            joined.extend(groups.iter().map(|group| fuse(tiled.by_ref(), &group.bounds)));
+            at.truncate(level.prefix);
+            let cut = || joined.iter().zip(groups);
             at.extend(cut().map(|(&number, group)| number / group.tile));
             at.extend(cut().map(|(&number, group)| number % group.tile));
         }

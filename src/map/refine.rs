@@ -13,6 +13,7 @@
 
 use crate::checked::{self, Exact, count};
 use crate::short_sort::sort_by_key;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -257,27 +258,17 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Refines `0..extent`, and adds the result inside the loops of `outside`: at least one segment.
-    pub(super) fn add(
-        &mut self,
-        extent: u64,
-        source: &[Digit],
-        destination: &[Digit],
-        mut outside: CopyBox,
-    ) -> Option<()> {
-        let before = self.list.len();
-        refine(extent, source, destination, &mut outside, self)?;
-        if self.list.len() == before {
+    /// Refines a part, and adds its segments: at least one. What is outside of a segment is carried down to
+    /// it, and copied once for each.
+    pub(super) fn add(&mut self, part: Part<'_>) -> Option<()> {
+        let Part { extent, source, destination, mut outside } = part;
+        let Some(parts) = refine(extent, source, destination, &mut outside)? else {
             let tables = outside.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
             self.entries += tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
             self.list.push(outside);
             return (self.entries <= MAX_REFINED).then_some(());
-        }
-        for segment in self.list.iter_mut().skip(before) {
-            let inside = core::mem::replace(segment, outside.clone());
-            segment.add(inside);
-        }
-        Some(())
+        };
+        parts.into_iter().try_for_each(|part| self.add(part.inside(&outside)))
     }
 
     pub(super) fn taken(&mut self) -> Option<Vec<CopyBox>> {
@@ -285,47 +276,68 @@ impl Segments {
     }
 }
 
-/// Refines the digits of two chains on `0..extent`. The loops that all numbers share are added to `common`.
-/// If these loops visit every number, `segments` does not change, and otherwise it gets the segments inside
-/// them.
-///
-/// Returns `None` if a table would have more than [`MAX_TABLE`] entries, if all segments together would cost
-/// more than [`MAX_REFINED`] entries, or if a stride has 64 bits.
-pub(super) fn refine(
-    extent: u64,
-    source: &[Digit],
-    destination: &[Digit],
-    common: &mut CopyBox,
-    segments: &mut Segments,
-) -> Option<()> {
-    let (source, destination) = (below(source, extent), below(destination, extent));
-    // No digits are left only if the extent is 1.
-    let (Some(first), Some(second)) = (source.first(), destination.first()) else { return Some(()) };
-    let boundary = first.divisor.get().max(second.divisor.get());
-    if boundary == 1 {
-        // Only the digits with divisor 1 are left in both chains, so one loop walks the extent.
-        common.loops.push(Loop::strided(extent, first.stride, second.stride)?);
-        return Some(());
-    }
-    if !boundary.is_multiple_of(first.divisor.get()) || !boundary.is_multiple_of(second.divisor.get()) {
-        return clash(extent, source, destination, segments);
-    }
-    let step = (first.stride * (boundary / first.divisor.get()), second.stride * (boundary / second.divisor.get()));
-    let (whole, rest) = (extent / boundary, extent % boundary);
-    let blocks = if whole > 1 { Some(Loop::strided(whole, step.0, step.1)?) } else { None };
-    if rest == 0 {
-        common.loops.extend(blocks);
-        return refine(boundary, source, destination, common, segments);
-    }
-    // The last block is cut, so its rest is a segment of its own.
-    let loops = blocks.into_iter().collect();
-    segments.add(boundary, source, destination, CopyBox { loops, ..CopyBox::at(0, 0) })?;
-    segments.add(rest, source, destination, CopyBox::at(whole * step.0, whole * step.1))
+/// Numbers that are walked by themselves: `0..extent`, inside the loops of `outside`.
+pub(super) struct Part<'a> {
+    pub(super) extent: u64,
+    pub(super) source: &'a [Digit],
+    pub(super) destination: &'a [Digit],
+    pub(super) outside: CopyBox,
 }
 
-fn clash(extent: u64, source: &[Digit], destination: &[Digit], segments: &mut Segments) -> Option<()> {
+impl Part<'_> {
+    fn inside(self, outside: &CopyBox) -> Self {
+        let mut both = outside.clone();
+        both.add(self.outside);
+        Part { outside: both, ..self }
+    }
+}
+
+/// Refines the digits of two chains on `0..extent`. The loops that all numbers share are added to `common`.
+/// Returns the parts inside these loops, or `Some(None)` if the loops visit every number.
+///
+/// Returns `None` if a table would have more than [`MAX_TABLE`] entries, or if a stride has 64 bits.
+pub(super) fn refine<'a>(
+    mut extent: u64,
+    mut source: &'a [Digit],
+    mut destination: &'a [Digit],
+    common: &mut CopyBox,
+) -> Option<Option<Vec<Part<'a>>>> {
+    loop {
+        (source, destination) = (below(source, extent), below(destination, extent));
+        // No digits are left only if the extent is 1.
+        let (Some(first), Some(second)) = (source.first(), destination.first()) else { return Some(None) };
+        let boundary = first.divisor.get().max(second.divisor.get());
+        if boundary == 1 {
+            // Only the digits with divisor 1 are left in both chains, so one loop walks the extent.
+            common.loops.push(Loop::strided(extent, first.stride, second.stride)?);
+            return Some(None);
+        }
+        if !boundary.is_multiple_of(first.divisor.get()) || !boundary.is_multiple_of(second.divisor.get()) {
+            return clash(extent, source, destination).map(Some);
+        }
+        let step = (first.stride * (boundary / first.divisor.get()), second.stride * (boundary / second.divisor.get()));
+        let (whole, rest) = (extent / boundary, extent % boundary);
+        let blocks = if whole > 1 { Some(Loop::strided(whole, step.0, step.1)?) } else { None };
+        if rest > 0 {
+            // The last block is cut, so its rest is a part of its own.
+            let blocks = CopyBox { loops: blocks.into_iter().collect(), ..CopyBox::at(0, 0) };
+            let cut = CopyBox::at(whole * step.0, whole * step.1);
+            let part = |extent, outside| Part { extent, source, destination, outside };
+            return Some(Some(vec![part(boundary, blocks), part(rest, cut)]));
+        }
+        common.loops.extend(blocks);
+        extent = boundary;
+    }
+}
+
+fn clash<'a>(extent: u64, source: &'a [Digit], destination: &'a [Digit]) -> Option<Vec<Part<'a>>> {
     let (block, common_multiple) = clashing(source, destination);
-    let (low_source, low_destination) = (below(source, block), below(destination, block));
+    let inside = |extent, outside| Part {
+        extent,
+        source: below(source, block),
+        destination: below(destination, block),
+        outside,
+    };
     // The table holds one period, and a loop repeats it. If the extent is at most one period, one table holds
     // all numbers.
     let period = common_multiple.filter(|&period| period < extent).unwrap_or(extent);
@@ -335,6 +347,7 @@ fn clash(extent: u64, source: &[Digit], destination: &[Digit], segments: &mut Se
         let (source, destination) = value(number);
         CopyBox { source, destination, loops }
     };
+    let mut parts = Vec::new();
     // Whole periods come first, then the rest. Each of the two consists of whole blocks and at most one
     // partial block.
     for (start, numbers, repeats) in [(0, period, repeats), (period * repeats, rest, 1)] {
@@ -350,13 +363,13 @@ fn clash(extent: u64, source: &[Digit], destination: &[Digit], segments: &mut Se
         if blocks > 0 {
             let mut loops = repeat.clone();
             loops.push(Loop::Table((0..blocks).map(|place| value(place * block)).collect()));
-            segments.add(block, low_source, low_destination, at(start, loops))?;
+            parts.push(inside(block, at(start, loops)));
         }
         if partial > 0 {
-            segments.add(partial, low_source, low_destination, at(start + blocks * block, repeat))?;
+            parts.push(inside(partial, at(start + blocks * block, repeat)));
         }
     }
-    Some(())
+    Some(parts)
 }
 
 /// Returns the greatest common divisor and the least common multiple of the boundaries that clash, the top

@@ -145,6 +145,10 @@ pub(crate) mod cpuid {
     }
 
     pub(crate) fn leaf(number: u32, subleaf: u32) -> CpuidResult {
+        // Miri does not run the instruction: its CPU has no leaves.
+        if cfg!(miri) {
+            return CpuidResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
+        }
         #[allow(unused_unsafe, reason = "a safe function in newer versions of Rust")]
         // SAFETY: every x86-64 CPU has the instruction. A leaf that does not exist gives meaningless numbers
         // and no fault.

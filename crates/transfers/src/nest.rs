@@ -5,6 +5,8 @@
 //! `B` *continues* `A` along a loop if it begins where the next step of the loop would, and has the same
 //! other loops. Two equal nests at a distance become a loop of two steps, which a third one continues.
 
+use std::cmp::Reverse;
+
 use tensor_layout::Error;
 use tensor_layout::checked::{BYTES, Exact, add, mul};
 
@@ -49,6 +51,16 @@ impl Loop {
         Some((count.checked_mul(self.source_stride)?, count.checked_mul(self.destination_stride)?))
     }
 
+    /// Returns the place of the loop that goes on where this one ends, and the count of both as one loop. The
+    /// others are outside of this loop, by descending stride of the destination.
+    fn outer(&self, others: &[Loop]) -> Option<(usize, u64)> {
+        let end = self.whole()?;
+        let first = others.partition_point(|step| step.destination_stride > end.1);
+        let mut near = others.iter().enumerate().skip(first).take_while(|(_, step)| step.destination_stride == end.1);
+        let (place, outer) = near.find(|(_, step)| step.strides() == end)?;
+        Some((place, self.count.checked_mul(outer.count)?))
+    }
+
     /// The distance from the first step to the last one.
     pub(crate) fn last(&self) -> (i128, i128) {
         let last = i128::from(self.count.saturating_sub(1));
@@ -70,16 +82,20 @@ impl Nest {
 
     /// Returns the nest with its loops in order and merged.
     pub(crate) fn new(source: u64, destination: u64, mut loops: Vec<Loop>) -> Nest {
-        while let Some((outer, inner, count)) = merging(&loops) {
-            let strides = loops.get(inner).map_or((1, 1), Loop::strides);
-            if let Some(merged) = loops.get_mut(outer) {
-                *merged = Loop::of(count, strides.0, strides.1);
-            }
-            loops.remove(inner);
-        }
         // Where an element is one byte, another loop may have the stride of the run in the destination.
-        loops.sort_unstable_by_key(|step| (step.strides() == (1, 1), std::cmp::Reverse(step.destination_stride)));
-        Nest { source, destination, loops }
+        loops.sort_unstable_by_key(|step| {
+            (step.strides() == (1, 1), Reverse(step.destination_stride), Reverse(step.count))
+        });
+        let mut merged = Vec::with_capacity(loops.len());
+        while let Some(mut inner) = loops.pop() {
+            while let Some((place, count)) = inner.outer(&loops) {
+                loops.remove(place);
+                inner.count = count;
+            }
+            merged.push(inner);
+        }
+        merged.reverse();
+        Nest { source, destination, loops: merged }
     }
 
     /// The length of the contiguous run.
@@ -149,15 +165,6 @@ impl Nest {
 /// How often the body of some loops of a nest runs.
 pub(crate) fn count(loops: &[Loop]) -> u64 {
     loops.iter().fold(1, |count, step| count.times(step.count))
-}
-
-/// Returns the places of two loops that form one loop, and its count.
-fn merging(loops: &[Loop]) -> Option<(usize, usize, u64)> {
-    let inner = |outer: &Loop| loops.iter().position(|inner| inner != outer && inner.whole() == Some(outer.strides()));
-    loops.iter().enumerate().find_map(|(place, outer)| {
-        let inner = inner(outer)?;
-        Some((place, inner, outer.count.checked_mul(loops.get(inner)?.count)?))
-    })
 }
 
 /// Joins the last nest of a list with the one before it, as often as possible.
