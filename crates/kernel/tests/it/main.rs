@@ -31,6 +31,7 @@ struct Cases {
 impl Cases {
     /// The most bytes of both buffers of a small case.
     const SMALL: usize = 4096;
+    const OF_A_KIND: u64 = 8;
 
     fn or(count: u64) -> Cases {
         let text = std::env::var("STRIDED_COPY_CASES").unwrap_or_default();
@@ -40,7 +41,12 @@ impl Cases {
 
     /// Whether a case with buffers of `bytes` bytes is left out, if `seen` of its kind were run.
     fn leave_out(&self, bytes: usize, seen: u64) -> bool {
-        self.is_sample && (bytes > Cases::SMALL || seen >= 8)
+        self.is_sample && (bytes > Cases::SMALL || seen >= Cases::OF_A_KIND)
+    }
+
+    /// Whether cases of every kind were run, so that no others are made.
+    fn is_enough(&self, seen: &[u64]) -> bool {
+        self.is_sample && seen.iter().all(|&seen| seen >= Cases::OF_A_KIND)
     }
 }
 
