@@ -295,26 +295,27 @@ impl Operation for CopyTable<'_> {
 /// * `bytes` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: usize, later: Option<*const u8>) {
-    // SAFETY: all loads and stores are inside the `bytes` bytes. A prefetch may be given any address.
-    unsafe {
-        if bytes <= 4 * LINE {
-            if let Some(later) = later.filter(|_| bytes <= LINE) {
-                V::prefetch(later);
-            }
-            return short(from, to, bytes);
+    if bytes <= 4 * LINE {
+        if let Some(later) = later.filter(|_| bytes <= LINE) {
+            // SAFETY: a prefetch may be given any address.
+            unsafe { V::prefetch(later) };
         }
-        // The loop copies a line at a time, because a hardware prefetcher follows one load instruction but
-        // not four (Zen 5).
-        let mut at = 0;
-        while at < bytes {
-            if let Some(later) = later {
-                V::prefetch(later.wrapping_add(at));
-            }
-            // The last line ends with the run, and may overlap the line in front of it.
-            let line = at.min(bytes - LINE);
-            copy_lines::<V, 1>(from.add(line), to.add(line), false);
-            at += LINE;
+        // SAFETY: the contract of this function, for at most four lines.
+        return unsafe { short(from, to, bytes) };
+    }
+    // The loop copies a line at a time, because a hardware prefetcher follows one load instruction but not
+    // four (Zen 5).
+    let mut at = 0;
+    while at < bytes {
+        if let Some(later) = later {
+            // SAFETY: a prefetch may be given any address.
+            unsafe { V::prefetch(later.wrapping_add(at)) };
         }
+        // The last line ends with the run, and may overlap the line in front of it.
+        let line = at.min(bytes - LINE);
+        // SAFETY: the line ends at or before `bytes`, up to which the buffers are readable and writable.
+        unsafe { copy_lines::<V, 1>(from.add(line), to.add(line), false) };
+        at += LINE;
     }
 }
 

@@ -17,31 +17,34 @@ use crate::portable;
 
 /// # Safety
 ///
+/// * The CPU has the features of `V`.
 /// * In every iteration, the span of the permutation is readable on the source and writable on the
 ///   destination.
 #[inline(never)]
 pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &BlockPermutation) {
     let blocks = permutation.blocks();
-    // SAFETY: the contract of this function. The size of the register, the number of blocks and the kind of
-    // windows are checked by the conditions below.
-    unsafe {
-        match permutation.shuffles() {
-            &Shuffles::Whole { register, step, ref indices }
-                if register == V::BYTES && blocks * permutation.block() >= register =>
-            {
-                V::vectorize(WholeBlocks { walk, permutation, step, indices });
+    match permutation.shuffles() {
+        &Shuffles::Whole { register, step, ref indices }
+            if register == V::BYTES && blocks * permutation.block() >= register =>
+        {
+            // SAFETY: the contract of this function. Blocks of this kind follow each other without a gap, so
+            // their span is `blocks * block` bytes on both sides: at least a vector. `step` and the first
+            // `step` indices are those of a register of `register` bytes.
+            unsafe { V::vectorize(WholeBlocks { walk, permutation, step, indices }) };
+        }
+        Shuffles::Tables(gathers) if gathers.register() == V::BYTES && blocks >= gathers.blocks() => {
+            if V::SHUFFLES_TWO && gathers.of_registers() {
+                // SAFETY: the contract of this function, which is all that this operation needs.
+                unsafe { V::vectorize(GatherBlocks::<true> { walk, permutation, gathers }) };
+            } else {
+                // SAFETY: as above.
+                unsafe { V::vectorize(GatherBlocks::<false> { walk, permutation, gathers }) };
             }
-            Shuffles::Tables(gathers) if gathers.register() == V::BYTES && blocks >= gathers.blocks() => {
-                if V::SHUFFLES_TWO && gathers.of_registers() {
-                    V::vectorize(GatherBlocks::<true> { walk, permutation, gathers });
-                } else {
-                    V::vectorize(GatherBlocks::<false> { walk, permutation, gathers });
-                }
-            }
-            _ => {
-                for iteration in walk.iterations() {
-                    few_blocks(iteration.from, iteration.to, permutation, 0..blocks);
-                }
+        }
+        _ => {
+            for iteration in walk.iterations() {
+                // SAFETY: the span, by the contract of this function. The permutation has `blocks` blocks.
+                unsafe { few_blocks(iteration.from, iteration.to, permutation, 0..blocks) };
             }
         }
     }
@@ -271,35 +274,42 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                 // The last period ends with the last block, and may begin inside the previous period.
                 let begin = first.min(blocks - of_period);
                 let at = begin * block;
-                // SAFETY: the period from block `begin` on is inside the permutation, whose span is readable
-                // and writable. Fewer bytes than `DRAINED` and a period are not stored yet. The buffer has
-                // room for another period after them.
-                unsafe {
-                    let from = iteration.from.add(permutation.source_of(begin..begin + of_period));
-                    if !walk.streaming {
-                        period.permute(from, iteration.to.add(at), ahead);
-                        continue;
-                    }
-                    if at < run {
-                        stage.drain(run - front, iteration.to.add(run), end - run);
-                        (front, run, end) = (at, at, at);
-                    } else if at + bytes - front > ROOM {
-                        std::ptr::copy(stage.start.add(run - front), stage.start, end - run);
-                        front = run;
-                    }
-                    period.permute(from, stage.start.add(at - front), ahead);
-                    // The periods before this one are stored. A line that is loaded right after it was stored
-                    // in two parts waits for both stores.
-                    if end - run >= DRAINED {
-                        let rest = iteration.to.addr().wrapping_add(end) % LINE;
-                        stage.drain(run - front, iteration.to.add(run), end - rest - run);
-                        run = end - rest;
-                    }
-                    end = at + bytes;
+                // SAFETY: the `of_period` blocks from `begin` on are blocks of the permutation, whose span is
+                // readable at `iteration.from`.
+                let from = unsafe { iteration.from.add(permutation.source_of(begin..begin + of_period)) };
+                if !walk.streaming {
+                    // SAFETY: the blocks are readable at `from`. They are writable `at` bytes after the start
+                    // of the span, because the span of the destination has no gaps.
+                    unsafe { period.permute(from, iteration.to.add(at), ahead) };
+                    continue;
                 }
+                if at < run {
+                    // SAFETY: the buffer holds the bytes from `run` to `end`, which are inside the span.
+                    unsafe { stage.drain(run - front, iteration.to.add(run), end - run) };
+                    (front, run, end) = (at, at, at);
+                } else if at + bytes - front > ROOM {
+                    // SAFETY: the buffer holds the `end - run` bytes from index `run - front` on, and has room
+                    // for them at its start. `copy` takes ranges that overlap.
+                    unsafe { std::ptr::copy(stage.start.add(run - front), stage.start, end - run) };
+                    front = run;
+                }
+                // SAFETY: the blocks are readable at `from`. Less than `DRAINED` bytes and a period are not
+                // stored, so the buffer, of `DRAINED` bytes and two periods, has room for `bytes` more at
+                // index `at - front`: else the branch above moved them to the start.
+                unsafe { period.permute(from, stage.start.add(at - front), ahead) };
+                // The periods before this one are stored. A line that is loaded right after it was stored in
+                // two parts waits for both stores.
+                if end - run >= DRAINED {
+                    let rest = iteration.to.addr().wrapping_add(end) % LINE;
+                    // SAFETY: the buffer holds the bytes from `run` to `end`, of which the last `rest`, less
+                    // than a line, are left out. `end` is inside the span.
+                    unsafe { stage.drain(run - front, iteration.to.add(run), end - rest - run) };
+                    run = end - rest;
+                }
+                end = at + bytes;
             }
             if walk.streaming {
-                // SAFETY: the buffer holds the last bytes of the destination.
+                // SAFETY: the buffer holds the bytes from `run` to `end`, the end of the span.
                 unsafe { stage.drain(run - front, iteration.to.add(run), end - run) };
             }
         }
@@ -439,32 +449,41 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     /// * The tables have entries for a vector of `rounds` rounds.
     #[inline(always)]
     unsafe fn shuffled<const ROUNDS: usize>(&self, tables: &mut Tables, rounds: usize, from: *const u8) -> V {
-        // SAFETY: the entries that are read belong to one vector. By invariant 1 of `Gathers`, every window
-        // is inside the blocks of a period.
-        unsafe {
-            let window = |entry: *const u32| from.add(offset(entry.read()));
-            if WHOLE {
-                let mut registers = [V::zero(); ROUNDS];
-                for (round, register) in registers.iter_mut().enumerate() {
-                    *register = V::load(window(tables.windows.add(round)));
-                }
+        // SAFETY: the entry is one of this vector, by the contract. By invariant 1 of `Gathers`, its window is
+        // inside the blocks of a period, which are readable at `from`.
+        let window = |entry: *const u32| unsafe { from.add(offset(entry.read())) };
+        // SAFETY: only a register is set, in code that is compiled with the features of `V`.
+        let zero = unsafe { V::zero() };
+        if WHOLE {
+            let mut registers = [zero; ROUNDS];
+            for (round, register) in registers.iter_mut().enumerate() {
+                // SAFETY: a vector has an entry for each round, whose window is a register.
+                *register = unsafe { V::load(window(tables.windows.add(round))) };
+            }
+            // SAFETY: a vector has one vector of indices. Both tables move on by what a vector has.
+            unsafe {
                 let index = V::load(tables.indices);
                 tables.windows = tables.windows.add(ROUNDS);
                 tables.indices = tables.indices.add(V::BYTES);
                 return V::shuffle(registers, index);
             }
-            let mut bytes = V::zero();
-            for _ in 0..rounds {
-                let mut lanes = [from; LANES];
-                for (lane, pointer) in lanes.iter_mut().enumerate() {
-                    *pointer = window(tables.windows.add(lane));
-                }
+        }
+        let mut bytes = zero;
+        for _ in 0..rounds {
+            let mut lanes = [from; LANES];
+            for (lane, pointer) in lanes.iter_mut().enumerate() {
+                // SAFETY: a round has an entry for each lane.
+                *pointer = window(unsafe { tables.windows.add(lane) });
+            }
+            // SAFETY: each of the windows is a lane. A round has one vector of indices, and both tables move
+            // on by what a round has.
+            unsafe {
                 bytes = bytes.or(V::load_lanes(lanes).shuffle_in_lanes(V::load(tables.indices)));
                 tables.windows = tables.windows.add(LANES);
                 tables.indices = tables.indices.add(V::BYTES);
             }
-            bytes
         }
+        bytes
     }
 }
 
