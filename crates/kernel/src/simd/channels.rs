@@ -252,45 +252,56 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
         let in_line = const { LINE / V::BYTES };
         // The registers of an unfinished line of each row: rows are not stored in turns, half a line each.
         // SAFETY: the CPU has the vectors `V`, by the contract of this function.
-        let mut lines = unsafe { [[V::zero(); MOST_IN_LINE]; MOST_CHANNELS] };
+        let zero = unsafe { V::zero() };
+        let mut lines = [[zero; MOST_IN_LINE]; MOST_CHANNELS];
         for step in 0..count {
-            // SAFETY: the windows of this step, by the contract of this function. A store that streams is a
-            // multiple of `V::BYTES` from an aligned address. Where a line has several registers, each window
-            // is in a row, and the windows of the steps before it end where it begins. There are `INPUTS`
-            // tables, each of a line, for each of `outputs` windows, and a line for each of them if bytes are
-            // chosen.
-            unsafe {
-                let mut windows = [V::zero(); INPUTS];
-                for (window, offset) in windows.iter_mut().zip(sources.offsets) {
-                    *window = sources.load::<V, LANES>(from.add(offset));
+            let mut windows = [zero; INPUTS];
+            for (window, offset) in windows.iter_mut().zip(sources.offsets) {
+                // SAFETY: the windows of this step are readable, by the contract of this function.
+                *window = unsafe { sources.load::<V, LANES>(from.add(offset)) };
+            }
+            let mut table = picks.indices.as_ptr();
+            for (output, &offset) in destinations.offsets.iter().enumerate().take(outputs) {
+                let mut bytes = zero;
+                for (input, window) in windows.into_iter().enumerate() {
+                    // SAFETY: there are `INPUTS` tables for each of `outputs` windows, as asserted above.
+                    bytes = unsafe { bytes.pick(window, load_table::<V>(table.add(input))) };
                 }
-                let mut table = picks.indices.as_ptr();
-                for (output, &offset) in destinations.offsets.iter().enumerate().take(outputs) {
-                    let mut bytes = V::zero();
-                    for (input, window) in windows.into_iter().enumerate() {
-                        bytes = bytes.pick(window, load_table::<V>(table.add(input)));
-                    }
-                    table = table.add(INPUTS);
-                    let to = to.add(offset);
-                    match STORE {
-                        store::REGISTERS => bytes.store(to),
-                        store::STREAMED if in_line > 1 => {
-                            let (place, line) = (step % in_line, &mut lines[output]);
-                            line[place] = bytes;
-                            if place + 1 == in_line {
-                                for (&bytes, later) in line.iter().zip((0..in_line).rev()) {
-                                    store_streamed(bytes, to.sub(later * V::BYTES), is_aligned && streamed[output]);
-                                }
+                table = table.wrapping_add(INPUTS);
+                let to = to.wrapping_add(offset);
+                // Where `streamed`, `to` was aligned in the first step, and is again if a step is a multiple
+                // of `V::BYTES`.
+                let past_the_cache = is_aligned && streamed[output];
+                match STORE {
+                    // SAFETY: the window of this step is a register, and writable, by the contract.
+                    store::REGISTERS => unsafe { bytes.store(to) },
+                    store::STREAMED if in_line > 1 => {
+                        let (place, line) = (step % in_line, &mut lines[output]);
+                        line[place] = bytes;
+                        if place + 1 == in_line {
+                            for (&bytes, later) in line.iter().zip((0..in_line).rev()) {
+                                let to = to.wrapping_sub(later * V::BYTES);
+                                // SAFETY: the window of the step `later` steps before this one, which is in
+                                // the same row and as long as a register, is writable, by the contract.
+                                unsafe { store_streamed(bytes, to, past_the_cache) };
                             }
                         }
-                        store::STREAMED => store_streamed(bytes, to, is_aligned && streamed[output]),
-                        store::LANES => destinations.store::<V, LANES>(bytes, to),
-                        _ => {
-                            let written = load_table::<V>(picks.written.as_ptr().add(output));
-                            if V::WINDOW == V::BYTES {
-                                bytes.store_chosen(to, written);
-                            } else {
-                                // What is not written is zero in `bytes`.
+                    }
+                    // SAFETY: the window of this step is a register, and writable, by the contract.
+                    store::STREAMED => unsafe { store_streamed(bytes, to, past_the_cache) },
+                    // SAFETY: the lanes of the window of this step are writable, by the contract.
+                    store::LANES => unsafe { destinations.store::<V, LANES>(bytes, to) },
+                    _ => {
+                        // SAFETY: there is a table for each of `outputs` windows, as asserted above.
+                        let written = unsafe { load_table::<V>(picks.written.as_ptr().add(output)) };
+                        if V::WINDOW == V::BYTES {
+                            // SAFETY: the window of this step is writable. A vector whose windows are whole
+                            // registers has stores under a mask.
+                            unsafe { bytes.store_chosen(to, written) };
+                        } else {
+                            // SAFETY: without such stores the window is readable too, by the contract. What
+                            // is not written is zero in `bytes`.
+                            unsafe {
                                 let old = V::zero().choose_bits(destinations.load::<V, LANES>(to), written);
                                 destinations.store::<V, LANES>(bytes.or(old), to);
                             }
