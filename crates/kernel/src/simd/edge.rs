@@ -176,15 +176,15 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                 let lines = unsafe { transposed_lanes::<V, UNIT, IN_LANE>(lanes) };
                 for (i, line) in lines.into_iter().enumerate() {
                     let index = group * IN_LANE + i;
-                    // SAFETY: a staging buffer has a row of whole vectors for every column that a vector has.
-                    // The buffer on the stack has `LINE` lines, and `index` is below the units of a vector,
-                    // which are at most `LINE`.
-                    unsafe {
-                        line.store(if how.staged {
-                            to.add(*panel.columns.add(column + index))
-                        } else {
-                            stage.add(index * LINE)
-                        });
+                    if how.staged {
+                        // SAFETY: `panel.to` is the staging buffer. It has a row of whole vectors for every
+                        // column that a vector has, also for those behind the last column, and
+                        // `panel.columns` has the offset of each.
+                        unsafe { line.store(to.add(*panel.columns.add(column + index))) };
+                    } else {
+                        // SAFETY: the buffer on the stack has `LINE` rows of a line. `index` is below the
+                        // units of a vector, which are at most `LINE`.
+                        unsafe { line.store(stage.add(index * LINE)) };
                     }
                 }
             }

@@ -288,8 +288,8 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                     unsafe { stage.drain(run - front, iteration.to.add(run), end - run) };
                     (front, run, end) = (at, at, at);
                 } else if at + bytes - front > ROOM {
-                    // SAFETY: the buffer holds the `end - run` bytes from index `run - front` on, and has room
-                    // for them at its start. `copy` takes ranges that overlap.
+                    // SAFETY: the buffer holds the `end - run` bytes from index `run - front` on, and has
+                    // room for them at its start. `copy` takes ranges that overlap.
                     unsafe { std::ptr::copy(stage.start.add(run - front), stage.start, end - run) };
                     front = run;
                 }
@@ -449,8 +449,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     /// * The tables have entries for a vector of `rounds` rounds.
     #[inline(always)]
     unsafe fn shuffled<const ROUNDS: usize>(&self, tables: &mut Tables, rounds: usize, from: *const u8) -> V {
-        // SAFETY: the entry is one of this vector, by the contract. By invariant 1 of `Gathers`, its window is
-        // inside the blocks of a period, which are readable at `from`.
+        // SAFETY: the entry is one of this vector, by the contract. By invariant 1 of `Gathers`, its window
+        // is inside the blocks of a period, which are readable at `from`.
         let window = |entry: *const u32| unsafe { from.add(offset(entry.read())) };
         // SAFETY: only a register is set, in code that is compiled with the features of `V`.
         let zero = unsafe { V::zero() };
