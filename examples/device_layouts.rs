@@ -6,10 +6,10 @@
 
 use std::error::Error;
 
-use tensor_layout::map::{IndexMap, Mode};
+use tensor_layout::map::IndexMap;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
-use tensor_layout_text::named::{NamedLayout, known_as};
+use tensor_layout_text::named::{NamedLayout, names_of};
 
 type Answer = Result<(), Box<dyn Error>>;
 
@@ -27,7 +27,7 @@ fn aiter() -> Answer {
     let there = Relayout::new(&plain, &shuffled)?.to_vec(&source)?;
     assert!(there != source && Relayout::new(&shuffled, &plain)?.to_vec(&there)? == source);
 
-    let names = known_as(&"bf16[64,128]{1,0:T(16,8)}".parse::<ArrayShape>()?.to_index_map()?);
+    let names = names_of(&"bf16[64,128]{1,0:T(16,8)}".parse::<ArrayShape>()?.to_index_map()?);
     assert_eq!(names[0].to_string(), "aiter.shuffle_weight_16x16:bf16[64,128]");
     assert_eq!(names[1].to_string(), "hipblaslt.COL16_4R8:bf16[128,64] on axes 1,0");
 
@@ -105,10 +105,9 @@ fn int4() -> Answer {
 fn gguf() -> Answer {
     let (rows, blocks) = (8, 3);
     // block_q8_0: an f16 scale, then 32 values: 34 bytes, 17 f16.
-    let in_blocks = vec![Mode::new(blocks, 34), Mode::new(32, 1)];
-    let values =
-        IndexMap::from_digits(DataType::S8, 8, &[vec![Mode::new(rows, 34 * blocks)], in_blocks])?.with_base(2)?;
-    let [row, block] = [Mode::new(rows, 17 * blocks), Mode::new(blocks, 17)];
+    let in_blocks = vec![(blocks, 34), (32, 1)];
+    let values = IndexMap::from_digits(DataType::S8, 8, &[vec![(rows, 34 * blocks)], in_blocks])?.with_base(2)?;
+    let [row, block] = [(rows, 17 * blocks), (blocks, 17)];
     let scales = IndexMap::from_digits(DataType::F16, 16, &[vec![row], vec![block]])?;
     let values_x4 = NamedLayout::new("ggml.q8_0x4.qs<8>", DataType::S8, &[rows, 32 * blocks])?;
     let scales_x4 = NamedLayout::new("ggml.q8_0x4.d", DataType::F16, &[rows, blocks])?;

@@ -15,7 +15,7 @@ use safetensors::SafeTensors;
 use tensor_layout::relayout::{Destination, Padding, Relayout};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout::upload::{Arena, Role, arena, validate_description};
+use tensor_layout::upload::{Arena, Role, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, DeviceLimits, ToIndexMap};
 use tensor_layout_text::Layout;
 
@@ -164,7 +164,7 @@ fn main() -> Answer<()> {
     let small: DeviceLimits = DeviceLimits::webgpu().with("max_binding", "8KiB")?;
     for (name, limits) in [("DirectML", DeviceLimits::directml()), ("WebGPU", DeviceLimits::webgpu()), ("8 KiB", small)]
     {
-        let arena = match arena(&tensors, &limits) {
+        let arena = match Arena::new(&tensors, &limits) {
             Ok(arena) => arena,
             Err(problems) => {
                 for (position, errors) in problems.tensors {

@@ -4,7 +4,7 @@
 
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
-use tensor_layout_text::raise;
+use tensor_layout_text::to_xla;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("tiles to strides\n");
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (&[4, 6], &[7, 2]),
     ] {
         let desc = BufferTensorDesc::new(DataType::F32, sizes, Some(strides))?;
-        match raise(&desc) {
+        match to_xla(&desc) {
             Ok(raised) => {
                 // Every element is stored where the strides say.
                 assert!(raised.shape.to_index_map()?.same_places(&desc.to_index_map()?)?);

@@ -17,7 +17,7 @@
 //! assert_eq!(cursor.list("}", |cursor| cursor.number("a number"))?, [1, 2]);
 //! cursor.end("nothing more")?;
 //! cursor.move_to(1);
-//! assert_eq!((cursor.rest(), cursor.number_below_2_63("a number")?), ("1, 2} // two numbers", 1));
+//! assert_eq!((cursor.rest(), cursor.number_i64("a number")?), ("1, 2} // two numbers", 1));
 //! assert_eq!(cursor.error("`;`").column(), Some(3));
 //! let error = cursor.error_at(4, "`;`");
 //! assert_eq!(error.to_string(), "column 5 of `{1, 2} // two numbers`: expected `;`, found `2`");
@@ -153,7 +153,7 @@ impl<'a> Cursor<'a> {
     /// # Errors
     ///
     /// `parse` if no number is next, or if the number is 2^63 or more.
-    pub fn number_below_2_63(&mut self, expected: &str) -> Result<u64, Error> {
+    pub fn number_i64(&mut self, expected: &str) -> Result<u64, Error> {
         let start = self.position();
         let number = self.number(expected)?;
         if i64::try_from(number).is_ok() {

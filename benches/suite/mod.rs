@@ -154,7 +154,7 @@ fn run_case(case: &Case, options: &Options, others: Vec<Contestant<'static>>) ->
     let threads = Threads::new(options.threads);
     let mut others: Vec<Contestant<'_>> = others;
     let settings = Settings { reversed: case.axes.clone(), ..Settings::default() };
-    let relayout = Relayout::with(&case.from, &case.to, &settings).unwrap();
+    let relayout = Relayout::with_settings(&case.from, &case.to, &settings).unwrap();
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let mut ours = Buffers::new(lengths);
     if options.measure {
@@ -244,7 +244,8 @@ fn destinations() {
         for number in [2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96] {
             let layout = |text: &str| text.replacen('N', &number.to_string(), 1).parse::<Layout>().unwrap();
             let (from, to) = (layout(from), layout(to));
-            let stored = |stores| Relayout::with(&from, &to, &Settings { stores, ..Settings::default() }).unwrap();
+            let stored =
+                |stores| Relayout::with_settings(&from, &to, &Settings { stores, ..Settings::default() }).unwrap();
             let plans = [stored(Stores::Cached), stored(Stores::Streaming)];
             let length = plans[0].source_size_in_bytes() as usize;
             let mut buffers = Buffers::new((length, length));

@@ -5,7 +5,7 @@
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::upload::{DeviceLimits, Role, arena, pack_buffer};
+use tensor_layout::upload::{Arena, DeviceLimits, PackedBuffer, Role};
 use tensor_layout::{AnyLayout, BufferTensorDesc, ToIndexMap};
 use tensor_layout_fuzz::layouts::{AnySide, Tensor};
 
@@ -34,12 +34,12 @@ fuzz_target!(|data: &[u8]| {
     }
     let given: Vec<(&dyn ToIndexMap, Role)> =
         layouts.iter().map(|(layout, role)| (layout as &dyn ToIndexMap, *role)).collect();
-    if let Ok(arena) = arena(&given, &limits) {
+    if let Ok(arena) = Arena::new(&given, &limits) {
         let places = arena.tensors.iter().flatten().map(|binding| (binding.buffer, binding.offset, &binding.layout));
         check(&arena.buffers, places.collect(), input.order);
     }
     let all: Vec<&dyn ToIndexMap> = layouts.iter().map(|(layout, _)| layout as &dyn ToIndexMap).collect();
-    if let Ok(packed) = pack_buffer(&all, &limits) {
+    if let Ok(packed) = PackedBuffer::new(&all, &limits) {
         let places = packed.offsets.iter().zip(&layouts).map(|(&offset, (layout, _))| (0, offset, layout));
         check(&[packed.len], places.collect(), input.order);
     }
@@ -60,7 +60,7 @@ fn check(lengths: &[u64], places: Vec<(usize, u64, &AnyLayout)>, order: u64) {
         let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).unwrap();
         let is_wider = map.element_bits() != map.data_type().bits();
         let packed = if is_wider { packed.with_byte_elements() } else { packed.to_index_map() };
-        packed.unwrap().in_buffer_of(map.element_count(), false).unwrap()
+        packed.unwrap().with_physical_elements(map.element_count()).unwrap()
     };
     for &(byte, buffer, offset, layout) in &places {
         let Ok(plan) = Relayout::new(&packed(layout), layout) else { continue };

@@ -12,7 +12,7 @@ use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use tensor_layout_fuzz::texts::{of_bytes, read};
 use tensor_layout_text::draw::Picture;
 use tensor_layout_text::layout::copies;
-use tensor_layout_text::{Layout, lines, spell};
+use tensor_layout_text::{Layout, lines, to_xla_exact};
 
 fuzz_target!(|data: &[u8]| {
     let text = of_bytes(data);
@@ -100,7 +100,7 @@ fn mapped(map: &IndexMap) {
     }
     let _ = (map.strides(), map.class(), map.span_elements());
     let _ = map.digit_places();
-    if let Ok(spelled) = spell(map)
+    if let Ok(spelled) = to_xla_exact(map)
         && let Ok(same) = same_layout(&spelled, map)
     {
         assert!(same, "{spelled}");

@@ -10,7 +10,7 @@ use tensor_layout::{IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{Side, Tensor, Tiled};
 use tensor_layout_fuzz::places::{for_each_index, strided_offsets};
 use tensor_layout_text::Layout;
-use tensor_layout_text::spell;
+use tensor_layout_text::to_xla_exact;
 
 #[derive(Debug, Arbitrary)]
 struct Input {
@@ -110,7 +110,7 @@ fn lowering(side: &Side) {
 }
 
 fn spelling(side: &Side) {
-    match spell(&side.map) {
+    match to_xla_exact(&side.map) {
         Ok(shape) => {
             let map = shape.to_index_map().unwrap();
             assert_eq!(map.physical_elements(), side.places, "{} as {shape}", side.text);

@@ -54,8 +54,11 @@ fuzz_target!(|data: &[u8]| {
     let data_type = input.tensor.data_type();
     let (from, to) = (input.from.side(data_type, &sizes, 8000), input.to.side(data_type, &sizes, 8000));
     let axes: Vec<usize> = (0..sizes.len()).filter(|axis| input.reversed >> axis & 1 == 1).collect();
-    let relayout = match Relayout::with(&from.map, &to.map, &Settings { reversed: axes.clone(), ..Settings::default() })
-    {
+    let relayout = match Relayout::with_settings(
+        &from.map,
+        &to.map,
+        &Settings { reversed: axes.clone(), ..Settings::default() },
+    ) {
         Ok(relayout) => relayout,
         Err(error) if error.code() == "overlapping_destination" => {
             let index =
@@ -94,7 +97,7 @@ fuzz_target!(|data: &[u8]| {
         ..relayout.settings().clone()
     };
     let relayout =
-        Relayout::with(&from.map, &to.map, &settings).unwrap().with_padding_of_whole_buffer(padding).unwrap();
+        Relayout::with_settings(&from.map, &to.map, &settings).unwrap().with_padding_of_whole_buffer(padding).unwrap();
     assert_eq!(relayout.source_size_in_bytes(), from.bytes() as u64);
     assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
     Copy { from, to, relayout, padding, sizes, axes, pieces: input.pieces, shift: usize::from(input.shift % 70) }

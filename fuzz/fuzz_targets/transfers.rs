@@ -8,7 +8,7 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::{ArrayShape, DataType};
 use tensor_layout_fuzz::copies::noise;
 use tensor_layout_fuzz::layouts::{AnySide, Tensor};
-use tensor_layout_transfers::{Executor, Sharded, Shards, Transfers, reshard};
+use tensor_layout_transfers::{Sharded, Shards, TransferLimits, Transfers, reshard};
 
 #[derive(Debug, Arbitrary)]
 struct Input {
@@ -23,7 +23,7 @@ struct Input {
 fuzz_target!(|data: &[u8]| {
     let Ok(input) = Input::arbitrary(&mut Unstructured::new(data)) else { return };
     let names = ["any", "rdma", "nixl", "cuda-2d", "webgpu", "any:loops=2,max_run=5", "nixl:max_run=3"];
-    let executor: Executor = names[usize::from(input.executor) % names.len()].parse().unwrap();
+    let executor: TransferLimits = names[usize::from(input.executor) % names.len()].parse().unwrap();
     let sizes = input.tensor.sizes(300);
     let data_type = input.tensor.data_type();
     let (from, to) = (input.from.side(data_type, &sizes, 2000), input.to.side(data_type, &sizes, 2000));
@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
     ranks(&input.cuts, &executor);
 });
 
-fn once(plan: &Relayout, executor: &Executor) {
+fn once(plan: &Relayout, executor: &TransferLimits) {
     let Ok(list) = Transfers::of(&[plan], executor) else { return };
     let source = noise(plan.source_size_in_bytes() as usize, 1);
     let mut expected = noise(plan.destination_size_in_bytes() as usize, 2);
@@ -47,7 +47,7 @@ fn once(plan: &Relayout, executor: &Executor) {
 }
 
 /// Every byte of every repetition is inside the reach, or the table is refused.
-fn repeated(plan: &Relayout, places: &[(u64, u64)], executor: &Executor) {
+fn repeated(plan: &Relayout, places: &[(u64, u64)], executor: &TransferLimits) {
     let Ok(list) = Transfers::repeated(plan, places, executor) else { return };
     let reach = list.reach();
     for one in list.iter().take(2000) {
@@ -62,7 +62,7 @@ fn repeated(plan: &Relayout, places: &[(u64, u64)], executor: &Executor) {
     assert!(short.is_ok() || short.unwrap_err().code() == "buffer_too_short");
 }
 
-fn ranks(cuts: &[[u8; 3]; 2], executor: &Executor) {
+fn ranks(cuts: &[[u8; 3]; 2], executor: &TransferLimits) {
     let row = 96;
     let split = |[kind, ranks, first]: [u8; 3]| -> Option<Sharded> {
         let (whole, ranks) = (Shards::of(&[row]).unwrap(), usize::from(ranks % 9));

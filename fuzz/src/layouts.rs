@@ -213,8 +213,8 @@ impl Strided {
         let places = offsets.iter().max().map_or(0, |&last| last + 1);
         // Without the bytes by which the size of a descriptor is rounded up.
         let map = desc.to_index_map().unwrap();
-        let (elements, owns) = (map.physical_elements(), map.owns());
-        let map = map.in_buffer_of(elements, false).unwrap().with_owned(owns);
+        let (elements, owns) = (map.physical_elements(), map.gap_owner());
+        let map = map.with_physical_elements(elements).unwrap().with_gap_owner(owns);
         Some(Side { map, text: desc.to_string(), offsets, places })
     }
 }

@@ -337,7 +337,7 @@ pub(crate) fn measure(layout: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, most_byt
     let (from, to) = (Layout::of(layout)?, Layout::of(to)?);
     let (from, to) = (from.get().whole.any().map_err(refused)?, to.get().whole.any().map_err(refused)?);
     let settings = Settings { effort: Effort::Measure { most_bytes: most_bytes.0 }, ..Settings::default() };
-    let plan = layout.py().detach(|| Relayout::with(from, to, &settings)).map_err(refused)?;
+    let plan = layout.py().detach(|| Relayout::with_settings(from, to, &settings)).map_err(refused)?;
     match plan.estimate_reason() {
         Some(reason) => Err(refusal("out_of_limits", &reason)),
         None => Ok(plan.choice()),

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, Relayout};
-use tensor_layout_transfers::{Executor, Sharded, Shards as Split, Transfers};
+use tensor_layout_transfers::{Sharded, Shards as Split, TransferLimits, Transfers};
 
 use crate::copy::{How, Side, plans};
 use crate::error::{refusal, refused};
@@ -44,8 +44,8 @@ pub(crate) fn transfers<'py>(
     rows(py, &list.map_err(refused)?)
 }
 
-fn executor(loops: Option<Count>, limits: &str) -> PyResult<Executor> {
-    let mut executor: Executor = limits.parse().map_err(refused)?;
+fn executor(loops: Option<Count>, limits: &str) -> PyResult<TransferLimits> {
+    let mut executor: TransferLimits = limits.parse().map_err(refused)?;
     executor.loops = loops.map(|loops| loops.0).or(executor.loops);
     Ok(executor)
 }

@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 use crate::checked::{self, Exact, PHYSICAL, wide_product};
 use crate::element::BlockField;
 use crate::error::Error;
-use crate::map::{IndexMap, Mode, TileEntries, ToIndexMap};
-use crate::strided::{BlockTensorDesc, BufferTensorDesc, Owns};
+use crate::map::{IndexMap, TileEntries, ToIndexMap};
+use crate::strided::{BlockTensorDesc, BufferTensorDesc, GapOwner};
 use crate::tiled::{ArrayShape, Tile, TileSize};
 
 impl ToIndexMap for BufferTensorDesc {
@@ -27,7 +27,7 @@ impl ToIndexMap for BufferTensorDesc {
         let (sizes, strides) = (self.sizes(), self.strides());
         let map = IndexMap::from_strides(self.data_type(), bits, sizes, strides, self.base_offset(), physical)?;
         let total = self.total_tensor_size_in_bytes();
-        Ok(map.with_owned(self.owns()).with_total(total).with_alignment(self.base_offset_alignment().into()))
+        Ok(map.with_gap_owner(self.gap_owner()).with_total(total).with_alignment(self.base_offset_alignment().into()))
     }
 
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
@@ -83,12 +83,12 @@ impl BlockTensorDesc {
         let in_entries = |bytes: u64| entries(checked::mul(bytes, 8, PHYSICAL)?);
         let bytes = self.bytes();
         let axes = bytes.sizes().iter().zip(bytes.strides()).take(self.sizes().len());
-        let axis = |(&size, &stride): (&u64, &u64)| Ok(vec![Mode::new(size, in_entries(stride)?)]);
+        let axis = |(&size, &stride): (&u64, &u64)| Ok(vec![(size, in_entries(stride)?)]);
         let mut dimensions = axes.map(axis).collect::<Result<Vec<_>, Error>>()?;
         let (first, digits) = field.digits(self.block_type().values().divided_by(field.per));
         if let Some(last) = dimensions.last_mut() {
             for (count, stride) in digits {
-                last.push(Mode::new(count, entries(stride)?));
+                last.push((count, entries(stride)?));
             }
         }
         let map = IndexMap::from_digits(field.data_type, field.data_type.bits(), &dimensions)?;
@@ -96,7 +96,7 @@ impl BlockTensorDesc {
             return Ok(map);
         }
         let map = map.with_base(checked::add(in_entries(bytes.base_offset())?, entries(first)?, PHYSICAL)?)?;
-        Ok(map.ending_at(in_entries(bytes.span_elements())?).with_owned(Owns::Elements))
+        Ok(map.ending_at(in_entries(bytes.span_elements())?).with_gap_owner(GapOwner::Others))
     }
 }
 
@@ -122,7 +122,7 @@ impl BufferTensorDesc {
         let (bits, span) = (self.data_type().bits().next_multiple_of(8), self.span_elements());
         let map =
             IndexMap::from_strides(self.data_type(), bits, self.sizes(), self.strides(), self.base_offset(), span)?;
-        Ok(map.with_owned(self.owns()))
+        Ok(map.with_gap_owner(self.gap_owner()))
     }
 }
 

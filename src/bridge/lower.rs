@@ -173,7 +173,7 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
 
 fn in_buffer(map: &IndexMap, sizes: Dims, strides: Dims) -> Result<BufferTensorDesc, Error> {
     let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?;
-    BufferTensorDesc::in_buffer(map.data_type(), sizes, strides, (map.base(), map.owns()), total)
+    BufferTensorDesc::in_buffer(map.data_type(), sizes, strides, (map.base(), map.gap_owner()), total)
 }
 
 fn why_not(map: &IndexMap) -> String {

@@ -45,7 +45,7 @@ use crate::error::Error;
 use crate::map::LayoutClass;
 #[cfg(feature = "relayout")]
 use crate::relayout::Padding;
-use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Owns, Slice, Slices, TensorFlags};
+use crate::strided::{AxisOrder, BufferTensorDesc, GapOwner, IndexWidth, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::{DeviceLimits, FeatureLevel, PlaneLimits, TypeLimits, limit_fields};
 
@@ -190,8 +190,8 @@ impl TryFrom<Fields> for BufferTensorDesc {
             .beginning_at(fields.base_offset.unwrap_or(0))?
             .with_flags(fields.flags)
             .with_base_offset_alignment(fields.base_offset_alignment)?;
-        let owned = if fields.owns_gaps { Owns::Gaps } else { Owns::Elements };
-        let desc = if fields.base_offset.is_some() { desc.with_owned(owned) } else { desc };
+        let owned = if fields.owns_gaps { GapOwner::Inside } else { GapOwner::Others };
+        let desc = if fields.base_offset.is_some() { desc.with_gap_owner(owned) } else { desc };
         match fields.total_tensor_size_in_bytes {
             Some(total) => desc.with_total_size_in_bytes(total),
             None => Ok(desc),
@@ -207,7 +207,7 @@ impl Serialize for BufferTensorDesc {
             sizes: self.sizes().to_vec(),
             strides: self.explicit_strides().map(|own| Strides(own.iter().map(|&stride| stride.into()).collect())),
             base_offset: self.is_part().then_some(self.base_offset()),
-            owns_gaps: self.owns() == Owns::Gaps,
+            owns_gaps: self.gap_owner() == GapOwner::Inside,
             flags: self.flags(),
             total_tensor_size_in_bytes: (total != self.min_size_in_bytes()).then_some(total),
             base_offset_alignment: self.base_offset_alignment(),

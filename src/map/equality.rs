@@ -214,7 +214,7 @@ impl IndexMap {
 
 impl PartialEq for IndexMap {
     fn eq(&self, other: &Self) -> bool {
-        let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements, map.owns());
+        let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements, map.gap_owner());
         own(self) == own(other) && self.sizes == other.sizes && self.has_form_of(other)
     }
 }

@@ -12,29 +12,13 @@ use crate::error::Error;
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
-/// A digit of a dimension, as [`IndexMap::from_digits`] takes it. CuTe calls this digit a mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Mode {
-    /// The number of values of the digit.
-    pub size: u64,
-    /// The distance between neighbouring values of the digit, in elements.
-    pub stride: u64,
-}
-
-impl Mode {
-    /// Returns a digit of `size` values, which are `stride` elements apart.
-    #[must_use]
-    pub const fn new(size: u64, stride: u64) -> Mode {
-        Mode { size, stride }
-    }
-}
-
 impl IndexMap {
     /// Returns a layout in which every dimension is an ordinary mixed-radix number, and each digit has a
     /// stride.
     ///
-    /// `dimensions` holds the digits of each dimension, the major digit first. The size of a dimension is the
-    /// product of the sizes of its digits. A dimension without digits has size 1. The buffer ends after the
+    /// `dimensions` holds the digits of each dimension, the major digit first: the size of each digit, and the
+    /// distance between its neighbouring values in elements. The size of a dimension is the product of the
+    /// sizes of its digits. A dimension without digits has size 1. The buffer ends after the
     /// last element.
     ///
     /// # Errors
@@ -43,15 +27,19 @@ impl IndexMap {
     /// `unsupported_element_bits` for elements of 0 bits.
     ///
     /// ```
-    /// use tensor_layout::{map::{IndexMap, Mode}, ArrayShape, DataType, ToIndexMap};
+    /// use tensor_layout::{map::{IndexMap}, ArrayShape, DataType, ToIndexMap};
     ///
-    /// let rows = vec![Mode::new(2, 2048), Mode::new(8, 128)];
-    /// let columns = vec![Mode::new(2, 1024), Mode::new(128, 1)];
+    /// let rows = vec![(2, 2048), (8, 128)];
+    /// let columns = vec![(2, 1024), (128, 1)];
     /// let map = IndexMap::from_digits(DataType::F32, 32, &[rows, columns])?;
     /// assert_eq!(map, "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn from_digits(data_type: DataType, element_bits: u32, dimensions: &[Vec<Mode>]) -> Result<IndexMap, Error> {
+    pub fn from_digits(
+        data_type: DataType,
+        element_bits: u32,
+        dimensions: &[Vec<(u64, u64)>],
+    ) -> Result<IndexMap, Error> {
         if element_bits == 0 {
             return Err(Error::unsupported_bits(0, "1 and more"));
         }
@@ -60,7 +48,7 @@ impl IndexMap {
         for (dim, digits) in dimensions.iter().enumerate() {
             let mut extent = 1_u64;
             let mut minor_first: SmallVec<[Digit; 4]> = SmallVec::new();
-            for &Mode { size, stride } in digits.iter().rev() {
+            for &(size, stride) in digits.iter().rev() {
                 // A digit of size 1 changes nothing, and a size of 0 makes the tensor empty.
                 if let Some(divisor) = NonZeroU64::new(extent).filter(|_| size > 1) {
                     minor_first.push(Digit::new(divisor, stride));

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::checked::{self, Dims, Exact, at, count};
 use crate::element::DataType;
 use crate::error::{Code, Error};
-use crate::strided::{BlockTensorDesc, BufferTensorDesc, Integer, Owns, index_of};
+use crate::strided::{BlockTensorDesc, BufferTensorDesc, GapOwner, Integer, index_of};
 
 use super::digits::{Chain, Digit};
 use super::fingerprint::Fingerprint;
@@ -92,7 +92,7 @@ pub struct IndexMap {
     pub(super) swizzle: Option<Box<Swizzle>>,
     pub(super) physical_elements: u64,
     /// What the map owns where it begins at the start of its buffer, see [`owns`](Self::owns).
-    pub(super) owns: Owns,
+    pub(super) owns: GapOwner,
     /// The least size by which the buffer is allocated, in bytes.
     pub(super) least_total: u64,
     pub(super) storage: Option<Box<Storage>>,
@@ -212,7 +212,7 @@ impl IndexMap {
         physical_elements: u64,
     ) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, element_bits)?;
-        let (owns, swizzle, least_total, storage) = (Owns::Buffer, None, 0, None);
+        let (owns, swizzle, least_total, storage) = (GapOwner::All, None, 0, None);
         let map = IndexMap {
             data_type,
             element_bits,
@@ -273,29 +273,29 @@ impl IndexMap {
         self.base
     }
 
-    /// What the tensor owns of its buffer. With a base, it is a part of a larger buffer.
+    /// Who owns the gaps of the tensor. With a base, it is a part of a larger buffer.
     #[must_use]
-    pub fn owns(&self) -> Owns {
-        if self.base != 0 && self.owns == Owns::Buffer { Owns::Elements } else { self.owns }
+    pub fn gap_owner(&self) -> GapOwner {
+        if self.base != 0 && self.owns == GapOwner::All { GapOwner::Others } else { self.owns }
     }
 
-    /// Whether this map is a part of a larger buffer: it does not [own](Self::owns) the whole buffer.
+    /// Whether this map is a part of a larger buffer: it does not own the whole [buffer](Self::gap_owner).
     #[must_use]
     pub fn is_part(&self) -> bool {
-        self.owns() != Owns::Buffer
+        self.gap_owner() != GapOwner::All
     }
 
-    /// Returns this map as the owner of these bytes of its buffer. A map with a base never owns the whole
-    /// buffer: it gets [`Owns::Gaps`].
+    /// Returns this map with this owner of its gaps. A map with a base never owns the whole buffer: it gets
+    /// [`GapOwner::Inside`].
     #[must_use]
     #[inline]
-    pub fn with_owned(mut self, owned: Owns) -> IndexMap {
-        self.owns = if self.base == 0 { owned } else { owned.min(Owns::Gaps) };
+    pub fn with_gap_owner(mut self, owner: GapOwner) -> IndexMap {
+        self.owns = if self.base == 0 { owner } else { owner.min(GapOwner::Inside) };
         self
     }
 
-    /// Returns this map in a buffer of `physical_elements` elements. The map owns its elements alone if
-    /// `sliced` is set, and otherwise the whole buffer.
+    /// Returns this map as the owner of a buffer of `physical_elements` elements. For a part of a larger
+    /// buffer, call [`with_gap_owner`](Self::with_gap_owner) on the result.
     ///
     /// The method needs the feature `plan`.
     ///
@@ -303,17 +303,16 @@ impl IndexMap {
     ///
     /// `overflow` if the size of the buffer in bytes passes 64 bits.
     #[cfg(feature = "plan")]
-    pub fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
+    pub fn with_physical_elements(self, physical_elements: u64) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, self.element_bits)?;
-        let owns = if sliced { Owns::Elements } else { Owns::Buffer };
-        Ok(IndexMap { physical_elements, owns, least_total: 0, ..self }.checked())
+        Ok(IndexMap { physical_elements, owns: GapOwner::All, least_total: 0, ..self }.checked())
     }
 
     /// Returns this map in the part of its buffer from its base to its last element.
     #[cfg(feature = "relayout")]
     pub(crate) fn own_range(&self) -> IndexMap {
         let physical_elements = self.span_elements().saturating_sub(self.base);
-        IndexMap { base: 0, physical_elements, owns: Owns::Buffer, least_total: 0, ..self.clone() }.checked()
+        IndexMap { base: 0, physical_elements, owns: GapOwner::All, least_total: 0, ..self.clone() }.checked()
     }
 
     /// Returns this map in a buffer that ends after `physical_elements` elements, which hold all of it.

@@ -74,7 +74,6 @@ mod view;
 
 pub use equality::same_layout;
 pub use fingerprint::Fingerprint;
-pub use from_digits::Mode;
 pub use index_map::{IndexMap, ToIndexMap};
 pub use layout_class::LayoutClass;
 pub use swizzle::{Flip, Swizzle};

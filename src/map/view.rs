@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET, PHYSICAL, at};
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by;
-use crate::strided::{Integer, Owns, Slice, Taken, sizes_of};
+use crate::strided::{GapOwner, Integer, Slice, Taken, sizes_of};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
@@ -86,7 +86,7 @@ impl IndexMap {
             base = checked::add(base, moved, OFFSET)?;
             components.push(sliced);
         }
-        Ok(IndexMap { sizes, base, owns: Owns::Elements, storage: None, ..self.clone() }.with_components(components))
+        Ok(IndexMap { sizes, base, owns: GapOwner::Others, storage: None, ..self.clone() }.with_components(components))
     }
 
     pub(super) fn taken(

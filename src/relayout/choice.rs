@@ -22,10 +22,10 @@ use super::plan::machine::Knobs;
 ///
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
 /// let effort = Effort::Measure { most_bytes: 1 << 20 };
-/// let measured = Relayout::with(&rows, &columns, &Settings { effort, ..Settings::default() })?;
+/// let measured = Relayout::with_settings(&rows, &columns, &Settings { effort, ..Settings::default() })?;
 /// // The text is kept beside the model. The next process plans the same copy from it and measures nothing.
 /// let choice = Some(measured.choice());
-/// let again = Relayout::with(&rows, &columns, &Settings { choice, ..Settings::default() })?;
+/// let again = Relayout::with_settings(&rows, &columns, &Settings { choice, ..Settings::default() })?;
 /// assert_eq!(again.choice(), measured.choice());
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```

@@ -149,7 +149,8 @@ where
         |(a, b): (&[usize], &[usize])| -> Vec<usize> { a.iter().copied().filter(|axis| !b.contains(axis)).collect() };
     let (first, second) = (from.reversed.as_slice(), to.reversed.as_slice());
     let axes: Vec<usize> = [(first, second), (second, first)].into_iter().flat_map(one_side).collect();
-    Relayout::with(&from.desc, &to.desc, &Settings { reversed: axes, ..Settings::default() })?.run(source, destination)
+    Relayout::with_settings(&from.desc, &to.desc, &Settings { reversed: axes, ..Settings::default() })?
+        .run(source, destination)
 }
 
 /// Returns a side whose index 0 is at `offset`. All of the side is inside the buffer.

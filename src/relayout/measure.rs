@@ -58,7 +58,7 @@ impl Relayout {
     ///
     /// let (from, to): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
     /// let settings = Settings { choice: Some("v0 gather=yes".into()), ..Settings::default() };
-    /// let plan = Relayout::with(&from, &to, &settings)?;
+    /// let plan = Relayout::with_settings(&from, &to, &settings)?;
     /// let reason = "the choice is ignored: its version is `v0`, and only `v1` can be read";
     /// assert_eq!(plan.estimate_reason().as_deref(), Some(reason));
     /// # Ok::<(), tensor_layout::Error>(())

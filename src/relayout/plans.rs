@@ -72,7 +72,7 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// The errors of [`Relayout::with`]. A copy that is refused is not kept.
+    /// The errors of [`Relayout::with_settings`]. A copy that is refused is not kept.
     pub fn get(
         &self,
         from: &impl ToIndexMap,
@@ -95,7 +95,7 @@ impl Plans {
             return Ok(Arc::clone(&found.plan));
         }
         drop(kept);
-        self.insert(hash, pair, Relayout::with(from, to, settings)?, settings)
+        self.insert(hash, pair, Relayout::with_settings(from, to, settings)?, settings)
     }
 
     #[cold]

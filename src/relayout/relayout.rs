@@ -99,11 +99,11 @@ impl Relayout {
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("u8[2,3]".parse()?, "u8[2,3]{1,0:T(4)}".parse()?);
     /// let settings = Settings { padding: Padding::Fill(b'.'.into()), reversed: vec![1], ..Settings::default() };
     /// let mut memory = [0; 8];
-    /// Relayout::with(&rows, &tiles, &settings)?.run(b"abcdef", &mut memory)?;
+    /// Relayout::with_settings(&rows, &tiles, &settings)?.run(b"abcdef", &mut memory)?;
     /// assert_eq!(&memory, b"cba.fed.");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with(
+    pub fn with_settings(
         source: &impl ToIndexMap,
         destination: &impl ToIndexMap,
         settings: &Settings,
@@ -180,7 +180,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// `padding_of_part` if the destination has gaps that it does not [own](crate::strided::Owns):
+    /// `padding_of_part` if the destination has gaps that it does not [own](crate::strided::GapOwner):
     /// the rows of a cache between the rows of a slice do not belong to the slice. `fill_too_wide` if
     /// a pattern has bits outside an element.
     ///

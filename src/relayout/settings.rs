@@ -9,7 +9,7 @@ use super::plan::machine::Knobs;
 
 use strided_copy::{Available, Caches, Level};
 
-/// The settings of a copy between two layouts. They are fixed when [`Relayout::with`](super::Relayout::with)
+/// The settings of a copy between two layouts. They are fixed when [`Relayout::with_settings`](super::Relayout::with_settings)
 /// plans the copy.
 ///
 /// The defaults are the settings of [`Relayout::new`](super::Relayout::new): no axis is walked backwards,
@@ -22,7 +22,7 @@ use strided_copy::{Available, Caches, Level};
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
 /// let settings = Settings { memory: DestinationMemory::Reused, reversed: vec![0], ..Settings::default() };
 /// let mut turned = [0; 6];
-/// Relayout::with(&rows, &columns, &settings)?.run(b"abcdef", &mut turned)?;
+/// Relayout::with_settings(&rows, &columns, &settings)?.run(b"abcdef", &mut turned)?;
 /// assert_eq!(&turned, b"daebfc");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -70,7 +70,7 @@ pub struct Settings {
 /// use tensor_layout::ArrayShape;
 ///
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[1024,1280]{1,0}".parse()?, "f32[1024,1280]{0,1}".parse()?);
-/// let plan = |stores| Relayout::with(&rows, &columns, &Settings { stores, ..Settings::default() });
+/// let plan = |stores| Relayout::with_settings(&rows, &columns, &Settings { stores, ..Settings::default() });
 /// assert!(plan(Stores::BySize)?.explain().contains("stores: non-temporal"));
 /// assert!(plan(Stores::Cached)?.explain().contains("stores: through the cache"));
 /// # Ok::<(), tensor_layout::Error>(())
@@ -178,7 +178,7 @@ impl Padding {
 ///
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
 /// let settings = Settings { memory: DestinationMemory::Reused, ..Settings::default() };
-/// let relayout = Relayout::with(&rows, &columns, &settings)?;
+/// let relayout = Relayout::with_settings(&rows, &columns, &settings)?;
 /// assert!(relayout.explain().contains("non-temporal from 16777216 bytes"));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```

@@ -35,7 +35,7 @@ use super::slice::Slice;
 /// ```
 /// use tensor_layout::element::BlockType;
 /// use tensor_layout::strided::BlockTensorDesc;
-/// use tensor_layout::{relayout::Relayout, upload::pack_buffer, DeviceLimits};
+/// use tensor_layout::{relayout::Relayout, upload::PackedBuffer, DeviceLimits};
 ///
 /// let weights = BlockTensorDesc::packed(BlockType::Q40, &[3, 64])?;
 /// assert_eq!((weights.to_string().as_str(), weights.bytes().exact_size_in_bytes()), ("q4_0[3,64]:[36,18]", 108));
@@ -47,7 +47,7 @@ use super::slice::Slice;
 /// let padded = BlockTensorDesc::padded_rows(BlockType::Q40, &[3, 64], 8)?;
 /// assert_eq!(padded.to_string(), "q4_0[3,64]:[40,18]");
 /// assert_eq!(Relayout::new(&weights, &padded)?.to_vec(&[7; 108])?.len(), 116);
-/// assert_eq!(pack_buffer(&[&weights, &padded], &DeviceLimits::webgpu())?.offsets[1], 256);
+/// assert_eq!(PackedBuffer::new(&[&weights, &padded], &DeviceLimits::webgpu())?.offsets[1], 256);
 ///
 /// let error = BlockTensorDesc::packed(BlockType::Q40, &[3, 33]).unwrap_err();
 /// assert_eq!(error.to_string(), "size 33 of axis 1 is not a multiple of 32, the values of a block of q4_0");
@@ -145,7 +145,7 @@ impl BlockTensorDesc {
     /// # Errors
     ///
     /// `not_expressible` for a descriptor of another type or form.
-    pub fn of_bytes(block_type: BlockType, bytes: BufferTensorDesc) -> Result<Self, Error> {
+    pub fn from_bytes(block_type: BlockType, bytes: BufferTensorDesc) -> Result<Self, Error> {
         let (sizes, strides) = (bytes.sizes(), bytes.strides());
         let is_block = |(size, stride): (&u64, &u64)| *size == block_type.bytes() && *stride == 1;
         let (true, true, Some((_, [.., _]))) = (
@@ -257,7 +257,7 @@ impl BlockTensorDesc {
             *slice = (start..blocks(self.block_type, "end", axis, slice.end.unwrap_or(size))?).into();
         }
         in_bytes.push(Slice::ALL);
-        Self::of_bytes(self.block_type, self.bytes.slice(&in_bytes)?)
+        Self::from_bytes(self.block_type, self.bytes.slice(&in_bytes)?)
     }
 
     /// Returns a view with the axes in another order, as [`BufferTensorDesc::permute`] does. The innermost
@@ -274,7 +274,7 @@ impl BlockTensorDesc {
             let reason = format!("is stored in blocks of {} values, so it stays innermost", self.block_type.values());
             return Err(Code::NotAView.because("another order of the axes", reason).on(self.innermost()));
         }
-        Self::of_bytes(self.block_type, bytes)
+        Self::from_bytes(self.block_type, bytes)
     }
 
     /// Returns a view of the same values with other sizes, as [`BufferTensorDesc::reshape`] does.
@@ -285,7 +285,7 @@ impl BlockTensorDesc {
     /// [`BufferTensorDesc::reshape`].
     pub fn reshape<T: Integer>(&self, sizes: &[T]) -> Result<Self, Error> {
         let bytes = self.bytes.reshape(&in_bytes(self.block_type, &sizes_of(sizes)?)?)?;
-        Self::of_bytes(self.block_type, bytes)
+        Self::from_bytes(self.block_type, bytes)
     }
 
     /// Returns the indices, in values, of a piece of [`bytes`](Self::bytes), such as

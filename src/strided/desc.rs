@@ -25,7 +25,7 @@ use super::numbers::{Integer, extent, first_that_does_not_fit, index_of, natural
 /// 4. The total size is at least the minimum size, and a multiple of 4.
 /// 5. The promised alignment is 0, or a power of two that is at least the size of an element.
 ///
-/// Two descriptors are equal if they describe the same elements at the same offsets and [own](Owns) the same
+/// Two descriptors are equal if they describe the same elements at the same offsets and [own](GapOwner) the same
 /// bytes. The stride of an axis of size 1 does not count, because no element uses it.
 ///
 /// ```
@@ -52,37 +52,37 @@ pub struct BufferTensorDesc {
     pub(super) data_type: DataType,
     pub(super) flags: TensorFlags,
     pub(super) explicit_strides: bool,
-    /// Never [`Owns::Buffer`] with a base offset.
-    pub(super) owns: Owns,
+    /// Never [`GapOwner::All`] with a base offset.
+    pub(super) owns: GapOwner,
 }
 
-/// What a tensor owns of its buffer, and so may overwrite when it is written.
+/// Who owns the gaps of a tensor: which bytes of its buffer the tensor may overwrite when it is written.
 ///
 /// It matters where a tensor is written. [`Relayout::with_padding`](crate::relayout::Relayout::with_padding)
 /// fills gaps that are owned, and [`validate`](crate::upload::validate) refuses an output whose gaps are not
 /// its own on a device that may overwrite them.
 ///
 /// ```
-/// use tensor_layout::{strided::Owns, BufferTensorDesc, DataType};
+/// use tensor_layout::{strided::GapOwner, BufferTensorDesc, DataType};
 ///
 /// let cache = BufferTensorDesc::padded_rows(DataType::F16, &[2, 64, 100], 256)?;
-/// assert_eq!(cache.owns(), Owns::Buffer);
+/// assert_eq!(cache.gap_owner(), GapOwner::All);
 /// // A layer, and rows of it: what is between their rows is padding of the cache.
-/// assert_eq!(cache.select(0, 1)?.owns(), Owns::Gaps);
-/// assert_eq!(cache.select(0, 1)?.slice_axis(0, 8..16)?.owns(), Owns::Gaps);
+/// assert_eq!(cache.select(0, 1)?.gap_owner(), GapOwner::Inside);
+/// assert_eq!(cache.select(0, 1)?.slice_axis(0, 8..16)?.gap_owner(), GapOwner::Inside);
 /// // Some columns: the other columns are between them.
-/// assert_eq!(cache.slice_axis(2, 0..50)?.owns(), Owns::Elements);
+/// assert_eq!(cache.slice_axis(2, 0..50)?.gap_owner(), GapOwner::Others);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Owns {
-    /// The elements alone. The bytes between them may belong to other tensors.
-    Elements,
-    /// The bytes from the first element to the last, rounded up to 4 bytes as DirectML binds them. What is
-    /// before and after belongs to other tensors.
-    Gaps,
-    /// The whole buffer.
-    Buffer,
+pub enum GapOwner {
+    /// The bytes between the elements may belong to other tensors: the tensor owns its elements alone.
+    Others,
+    /// The tensor owns the bytes from its first element to its last, rounded up to 4 bytes as DirectML binds
+    /// them. What is before and after belongs to other tensors.
+    Inside,
+    /// The tensor owns the whole buffer.
+    All,
 }
 
 /// The owner of the buffer of a tensor (`DML_TENSOR_FLAGS`).
@@ -178,7 +178,7 @@ impl BufferTensorDesc {
             data_type,
             flags: TensorFlags::None,
             explicit_strides: true,
-            owns: Owns::Buffer,
+            owns: GapOwner::All,
         }
     }
 
@@ -235,7 +235,7 @@ impl BufferTensorDesc {
         data_type: DataType,
         sizes: Dims,
         strides: Dims,
-        (base_offset, owns): (u64, Owns),
+        (base_offset, owns): (u64, GapOwner),
         total: u64,
     ) -> Result<Self, Error> {
         let mut desc = Self::unmeasured(data_type, sizes, strides);
@@ -293,7 +293,7 @@ impl BufferTensorDesc {
     }
 
     /// Returns this tensor as a part of a larger buffer: it begins `base_offset` elements after the start of
-    /// that buffer, as a slice does. The result [owns](Owns) its elements alone, also if the offset is 0.
+    /// that buffer, as a slice does. The result [owns](GapOwner) its elements alone, also if the offset is 0.
     ///
     /// Every size in bytes counts from the start of the buffer, so the sizes grow by the offset. A total size
     /// that was set by hand is the size of the buffer. This total does not change, unless the tensor now
@@ -304,7 +304,7 @@ impl BufferTensorDesc {
     /// `overflow` if the end of the tensor passes 64 bits, or if the offset does not fit a `u64`.
     pub fn with_base_offset(self, base_offset: impl TryInto<u64>) -> Result<Self, Error> {
         let base_offset = base_offset.try_into().map_err(|_| Error::overflow(OFFSET, 64))?;
-        Ok(self.beginning_at(base_offset)?.with_owned(Owns::Elements))
+        Ok(self.beginning_at(base_offset)?.with_gap_owner(GapOwner::Others))
     }
 
     /// [`with_base_offset`](Self::with_base_offset) for an offset in bytes, also for types below a byte.
@@ -327,8 +327,8 @@ impl BufferTensorDesc {
     pub(crate) fn beginning_at(mut self, base_offset: u64) -> Result<Self, Error> {
         let span = if self.elements == 0 { 0 } else { self.span_elements.minus(self.base_offset) };
         self.base_offset = base_offset;
-        if base_offset != 0 && self.owns == Owns::Buffer {
-            self.owns = Owns::Elements;
+        if base_offset != 0 && self.owns == GapOwner::All {
+            self.owns = GapOwner::Others;
         }
         self.set_extent(self.elements, span)?;
         Ok(self)

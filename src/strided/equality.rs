@@ -5,10 +5,10 @@ use core::hash::{Hash, Hasher};
 use crate::checked::is_same;
 use crate::element::DataType;
 
-use super::desc::{BufferTensorDesc, Owns, TensorFlags};
+use super::desc::{BufferTensorDesc, GapOwner, TensorFlags};
 
 impl BufferTensorDesc {
-    fn plain_fields(&self) -> (DataType, TensorFlags, u32, (u64, Owns), u64) {
+    fn plain_fields(&self) -> (DataType, TensorFlags, u32, (u64, GapOwner), u64) {
         let begins = (self.base_offset, self.owns);
         (self.data_type, self.flags, self.base_offset_alignment, begins, self.larger_total)
     }

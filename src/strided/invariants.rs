@@ -8,7 +8,7 @@ use crate::checked::Exact;
 use alloc::format;
 use alloc::string::String;
 
-use super::desc::{BufferTensorDesc, Owns};
+use super::desc::{BufferTensorDesc, GapOwner};
 use super::numbers::size_in_bytes;
 
 impl BufferTensorDesc {
@@ -50,6 +50,6 @@ impl BufferTensorDesc {
         if !promised {
             return Some(format!("5: an alignment of {alignment} bytes"));
         }
-        (self.base_offset != 0 && self.owns == Owns::Buffer).then(|| "a whole buffer begins at a base offset".into())
+        (self.base_offset != 0 && self.owns == GapOwner::All).then(|| "a whole buffer begins at a base offset".into())
     }
 }

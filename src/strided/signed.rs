@@ -25,7 +25,7 @@ use super::numbers::{Integer, sizes_of};
 ///
 /// let mut turned = [0; 6];
 /// let settings = Settings { reversed: rows.reversed, ..Settings::default() };
-/// Relayout::with(&rows.desc, &BufferTensorDesc::packed(DataType::U8, &[2, 3])?, &settings)?.run(b"abcdef", &mut turned)?;
+/// Relayout::with_settings(&rows.desc, &BufferTensorDesc::packed(DataType::U8, &[2, 3])?, &settings)?.run(b"abcdef", &mut turned)?;
 /// assert_eq!(&turned, b"defabc");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```

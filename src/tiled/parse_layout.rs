@@ -160,7 +160,7 @@ fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize
     }
     cursor.expect("(", "`(` and a number")?;
     let start = cursor.position();
-    let number = cursor.number_below_2_63("a number")?;
+    let number = cursor.number_i64("a number")?;
     cursor.expect(")", "`)`")?;
     Ok(Some((start, number)))
 }
@@ -177,10 +177,10 @@ fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
 }
 
 fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
-    let dimension = cursor.number_below_2_63("the number of a physical dimension")?;
+    let dimension = cursor.number_i64("the number of a physical dimension")?;
     cursor.expect(":", "`:` and the indices where the parts begin")?;
     let start = cursor.position();
-    let indices = cursor.list(")", |cursor| cursor.number_below_2_63("an index"))?;
+    let indices = cursor.list(")", |cursor| cursor.number_i64("an index"))?;
     if indices.is_empty() || !indices.is_sorted_by(|a, b| a < b) {
         return Err(cursor.error_at(start, "at least one index, in ascending order"));
     }
@@ -224,7 +224,7 @@ fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
     if cursor.eat(if is_minus_one { "-1" } else { "*" }) {
         return Ok(TileSize::Combine);
     }
-    let size = cursor.number_below_2_63("a tile size or `*`")?;
+    let size = cursor.number_i64("a tile size or `*`")?;
     NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| cursor.error_at(start, "a tile size of at least 1"))
 }
 

@@ -1,4 +1,4 @@
-//! `arena`: buffers, offsets and bindings for many tensors in one call. `pack_buffer`: offsets in one buffer.
+//! `Arena`: buffers, offsets and bindings for many tensors in one call. `PackedBuffer`: offsets in one buffer.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,10 +18,10 @@ use super::split::split_binding;
 use super::tensor::Tensor;
 use super::validate::{Role, UploadBuffer, check, validate, validate_description};
 
-/// Buffers for many tensors, and where each tensor is in them, from [`arena`].
+/// Buffers for many tensors, and where each tensor is in them, from [`Arena::new`].
 ///
 /// ```
-/// use tensor_layout::upload::{arena, Arena, ArenaBinding, DeviceLimits, Role};
+/// use tensor_layout::upload::{Arena, ArenaBinding, DeviceLimits, Role};
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 ///
 /// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
@@ -29,7 +29,7 @@ use super::validate::{Role, UploadBuffer, check, validate, validate_description}
 /// let scores = BufferTensorDesc::packed(DataType::F32, &[1, 48, 1024, 1024])?;
 /// let tensors: [(&dyn tensor_layout::ToIndexMap, Role); 3] =
 ///     [(&bias, Role::Input), (&weights, Role::Input), (&scores, Role::Output)];
-/// let arena: Arena = arena(&tensors, &DeviceLimits::webgpu()).expect("WebGPU takes all three");
+/// let arena: Arena = Arena::new(&tensors, &DeviceLimits::webgpu()).expect("WebGPU takes all three");
 /// // WebGPU reads or writes a buffer. The scores take two bindings of theirs.
 /// assert_eq!(arena.buffers, [256 + 32768, 192 << 20]);
 /// let first: &ArenaBinding = &arena.tensors[0][0];
@@ -70,47 +70,15 @@ pub struct ArenaBinding {
     pub blocks: Option<BlockTensorDesc>,
 }
 
-/// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is
-/// too large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a
-/// device that only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and
-/// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer. A place has all
-/// bytes of its binding and of its layout
-/// ([`IndexMap::total_size_in_bytes`](crate::IndexMap::total_size_in_bytes) from `offset` on), and no two
-/// places overlap.
-///
-/// A copy with a binding's `layout` as its destination, run on the bytes of the buffer from `offset` on,
-/// writes a tensor of these `indices`, and changes no other tensor, whatever its padding is. What is not
-/// written (padding, gaps between tensors) may hold anything,
-/// but `padding` should be zero.
-///
-/// # Errors
-///
-/// For each tensor with a problem, its position in the list and its errors ([`ArenaErrors`]).
-pub fn arena(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Result<Arena, ArenaErrors> {
-    let mut arena = Arena { buffers: Vec::new(), tensors: Vec::new() };
-    let mut problems = Vec::new();
-    // The buffer that is being filled, for inputs and for outputs.
-    let mut open: [Option<usize>; 2] = [None, None];
-    for (position, &(layout, role)) in tensors.iter().enumerate() {
-        let class = usize::from(limits.one_usage && role == Role::Output);
-        let bindings = open.get_mut(class).map_or(Ok(Vec::new()), |open| arena.add(layout, role, limits, open));
-        match bindings {
-            Ok(bindings) => arena.tensors.push(bindings),
-            Err(errors) => problems.push((position, errors)),
-        }
-    }
-    if problems.is_empty() { Ok(arena) } else { Err(ArenaErrors { tensors: problems }) }
-}
-
-/// Why [`arena`] placed nothing: the errors of each tensor that has some.
+/// Why [`Arena::new`] placed nothing: the errors of each tensor that has some.
 ///
 /// ```
-/// use tensor_layout::upload::{arena, ArenaErrors, DeviceLimits, Role};
+/// use tensor_layout::upload::{ArenaErrors, DeviceLimits, Role};
 /// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 ///
 /// let (fits, not) = (BufferTensorDesc::packed(DataType::F32, &[3])?, BufferTensorDesc::packed(DataType::F32, &[0])?);
 /// let given = [(&fits as &dyn ToIndexMap, Role::Input), (&not, Role::Input)];
-/// let errors: ArenaErrors = arena(&given, &DeviceLimits::directml()).unwrap_err();
+/// let errors: ArenaErrors = Arena::new(&given, &DeviceLimits::directml()).unwrap_err();
 /// assert_eq!((errors.tensors.len(), errors.tensors[0].0), (1, 1));
 /// assert_eq!(errors.to_string(), "tensor 1: axis 0 has size 0, but every size must be at least 1 here");
 /// # Ok::<(), tensor_layout::Error>(())
@@ -139,16 +107,56 @@ impl fmt::Display for ArenaErrors {
 impl core::error::Error for ArenaErrors {}
 
 impl Arena {
+    /// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is
+    /// too large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a
+    /// device that only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and
+    /// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer. A place has all
+    /// bytes of its binding and of its layout
+    /// ([`IndexMap::total_size_in_bytes`](crate::IndexMap::total_size_in_bytes) from `offset` on), and no two
+    /// places overlap.
+    ///
+    /// A copy with a binding's `layout` as its destination, run on the bytes of the buffer from `offset` on,
+    /// writes a tensor of these `indices`, and changes no other tensor, whatever its padding is. What is not
+    /// written (padding, gaps between tensors) may hold anything,
+    /// but `padding` should be zero.
+    ///
+    /// # Errors
+    ///
+    /// For each tensor with a problem, its position in the list and its errors ([`ArenaErrors`]).
+    pub fn new(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Result<Arena, ArenaErrors> {
+        Arena::of(tensors, limits, |arena, layout, role, open| Ok(Vec::from([arena.add(*layout, role, limits, open)?])))
+    }
+
+    /// Returns an arena of tensors that `add` places. `add` returns the bindings of each plane, and gets the
+    /// buffer that is being filled, if there is one.
+    pub(super) fn of<T>(
+        tensors: &[(T, Role)],
+        limits: &DeviceLimits,
+        add: impl Fn(&mut Arena, &T, Role, &mut Option<usize>) -> Result<Vec<Vec<ArenaBinding>>, Errors>,
+    ) -> Result<Arena, ArenaErrors> {
+        let mut arena = Arena { buffers: Vec::new(), tensors: Vec::new() };
+        let mut problems = Vec::new();
+        let (mut read, mut written) = (None, None);
+        for (position, (tensor, role)) in tensors.iter().enumerate() {
+            let open = if limits.one_usage && *role == Role::Output { &mut written } else { &mut read };
+            match add(&mut arena, tensor, *role, open) {
+                Ok(planes) => arena.tensors.extend(planes),
+                Err(errors) => problems.push((position, errors)),
+            }
+        }
+        if problems.is_empty() { Ok(arena) } else { Err(ArenaErrors { tensors: problems }) }
+    }
+
     /// The bindings of all tensors, for [`validate_bindings`](super::validate_bindings): in the order of the
     /// tensors, with the number of the buffer as its id.
     ///
     /// ```
-    /// use tensor_layout::upload::{arena, validate_bindings, DeviceLimits, Role};
+    /// use tensor_layout::upload::{Arena, validate_bindings, DeviceLimits, Role};
     /// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
     ///
     /// let (a, b) = (BufferTensorDesc::packed(DataType::F16, &[3])?, BufferTensorDesc::packed(DataType::F16, &[4])?);
     /// let limits = DeviceLimits::webgpu();
-    /// let arena = arena(&[(&a as &dyn ToIndexMap, Role::Input), (&b, Role::Output)], &limits).unwrap();
+    /// let arena = Arena::new(&[(&a as &dyn ToIndexMap, Role::Input), (&b, Role::Output)], &limits).unwrap();
     /// assert!(validate_bindings(&arena.bindings(), &limits).iter().all(Result::is_ok));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -203,7 +211,7 @@ impl Arena {
     }
 }
 
-/// The offsets that [`pack_buffer`] chose for the tensors.
+/// The offsets that [`PackedBuffer::new`] chose for the tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackedBuffer {
@@ -214,38 +222,40 @@ pub struct PackedBuffer {
     pub len: u64,
 }
 
-/// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the device
-/// and its descriptor require, and gets the bytes of its binding and of its total size. No two places
-/// overlap.
-///
-/// This function only chooses offsets. [`validate`](super::validate) checks the other rules.
-///
-/// # Errors
-///
-/// `binding_limit` for a tensor that is too large for one binding ([`arena`] cuts it), `buffer_limit`,
-/// `overflow`, and the errors of [`ToIndexMap::to_index_map`].
-///
-/// ```
-/// use tensor_layout::upload::{pack_buffer, DeviceLimits, PackedBuffer};
-/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
-///
-/// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
-/// let tiled: ArrayShape = "f32[5]{0:T(8)}".parse()?;
-/// let packed: PackedBuffer = pack_buffer(&[&bias, &tiled], &DeviceLimits::webgpu())?;
-/// assert_eq!((packed.offsets, packed.len), (vec![0, 256], 288));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn pack_buffer(layouts: &[&dyn ToIndexMap], limits: &DeviceLimits) -> Result<PackedBuffer, Error> {
-    let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
-    for layout in layouts {
-        let (offset, end) = place(*layout, packed.len, Role::Input, limits)?;
-        packed.offsets.push(offset);
-        packed.len = end;
+impl PackedBuffer {
+    /// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the device
+    /// and its descriptor require, and gets the bytes of its binding and of its total size. No two places
+    /// overlap.
+    ///
+    /// This only chooses offsets. [`validate`](super::validate) checks the other rules.
+    ///
+    /// # Errors
+    ///
+    /// `binding_limit` for a tensor that is too large for one binding ([`Arena::new`] cuts it), `buffer_limit`,
+    /// `overflow`, and the errors of [`ToIndexMap::to_index_map`].
+    ///
+    /// ```
+    /// use tensor_layout::upload::{DeviceLimits, PackedBuffer};
+    /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+    ///
+    /// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
+    /// let tiled: ArrayShape = "f32[5]{0:T(8)}".parse()?;
+    /// let packed: PackedBuffer = PackedBuffer::new(&[&bias, &tiled], &DeviceLimits::webgpu())?;
+    /// assert_eq!((packed.offsets, packed.len), (vec![0, 256], 288));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn new(layouts: &[&dyn ToIndexMap], limits: &DeviceLimits) -> Result<PackedBuffer, Error> {
+        let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
+        for layout in layouts {
+            let (offset, end) = place(*layout, packed.len, Role::Input, limits)?;
+            packed.offsets.push(offset);
+            packed.len = end;
+        }
+        if packed.len > limits.max_buffer {
+            return Err(Code::BufferLimit.by(packed.len, limits.max_buffer));
+        }
+        Ok(packed)
     }
-    if packed.len > limits.max_buffer {
-        return Err(Code::BufferLimit.by(packed.len, limits.max_buffer));
-    }
-    Ok(packed)
 }
 
 /// Returns the offset of the tensor's buffer behind the first `used` bytes, and the end of its place: of its

@@ -2,9 +2,9 @@
 //! GPU gets it.
 //!
 //! [`validate`] checks one tensor in one buffer and reports every problem at once. [`validate_bindings`] also
-//! checks the tensors of one dispatch against each other. [`arena`] places many tensors in as few buffers as
-//! a device takes, cuts those that are too large for one binding, and makes every check. [`pack_buffer`] only
-//! chooses offsets in one buffer. [`split_binding`] divides a tensor that is too large for one binding into
+//! checks the tensors of one dispatch against each other. [`Arena`] places many tensors in as few buffers as
+//! a device takes, cuts those that are too large for one binding, and makes every check. [`PackedBuffer`]
+//! only chooses offsets in one buffer. [`split_binding`] divides a tensor that is too large for one binding into
 //! tensors that fit. [`suggest`] finds the nearest layout that a device accepts.
 //!
 //! ```
@@ -42,7 +42,7 @@ mod tensor_map;
 mod validate;
 mod write_units;
 
-pub use arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer, arena, pack_buffer};
+pub use arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer};
 pub use bindings::{Binding, validate_bindings};
 pub use feature_level::FeatureLevel;
 #[cfg(feature = "serde")]
@@ -52,7 +52,7 @@ pub use limits::read_size;
 pub use limits::{DeviceLimits, TypeLimits};
 pub use planes::{PlaneLimits, PlaneRole};
 pub use report::{Errors, UploadReport};
-pub use scaled::{ScaledPiece, ScaledTensor, arena_of_scaled};
+pub use scaled::{ScaledPiece, ScaledTensor};
 pub use split::{BindingPiece, split_binding};
 pub use suggest::{Suggestion, suggest};
 pub use tensor_map::{BoxReport, Im2col, Interleave, TensorMapBox};

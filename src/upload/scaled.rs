@@ -8,7 +8,7 @@ use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::{Integer, Slice, index_of};
 
-use super::arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer, pack_buffer};
+use super::arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer};
 use super::limits::{DeviceLimits, common_multiple};
 use super::report::{Errors, UploadReport};
 use super::split::{BindingPiece, split_binding};
@@ -79,17 +79,17 @@ impl<'a> ScaledTensor<'a> {
         Ok(ScaledTensor { layouts, planes })
     }
 
-    /// Chooses an offset for each plane in one buffer, the values first, as [`pack_buffer`] does.
+    /// Chooses an offset for each plane in one buffer, the values first, as [`PackedBuffer::new`] does.
     ///
     /// # Errors
     ///
-    /// The errors of [`pack_buffer`].
+    /// The errors of [`PackedBuffer::new`].
     pub fn pack(&self, limits: &DeviceLimits) -> Result<PackedBuffer, Error> {
         let mut layouts: Vec<&dyn ToIndexMap> = Vec::new();
         for &layout in &self.layouts {
             layouts.push(layout);
         }
-        pack_buffer(&layouts, limits)
+        PackedBuffer::new(&layouts, limits)
     }
 
     /// Returns the offset of a value in its plane, and of its scale in each plane of scales, in elements of
@@ -198,34 +198,29 @@ pub struct ScaledPiece {
     pub planes: Vec<BindingPiece>,
 }
 
-/// Places tensors of values and scales as [`arena`](super::arena) places others. Planes that are too large
-/// for one binding are cut at the same values ([`ScaledTensor::split_binding`]).
-/// [`Arena::tensors`](super::Arena::tensors) has each plane by itself, the values of the first tensor first.
-///
-/// # Errors
-///
-/// For each tensor with a problem, its position in the list and its errors.
-///
-/// ```
-/// use tensor_layout::upload::{arena_of_scaled, Role, ScaledTensor};
-/// use tensor_layout::{BufferTensorDesc, DataType, DeviceLimits};
-///
-/// let values = BufferTensorDesc::packed(DataType::F4E2M1FN, &[128, 320])?;
-/// let scales = BufferTensorDesc::packed(DataType::F8E8M0FNU, &[128, 10])?;
-/// let tensor = ScaledTensor::new(&values, &[(&scales, &[1, 32])])?;
-/// let arena = arena_of_scaled(&[(&tensor, Role::Input)], &DeviceLimits::webgpu()).unwrap();
-/// assert_eq!((arena.tensors.len(), arena.buffers[0]), (2, 21760));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn arena_of_scaled(tensors: &[(&ScaledTensor<'_>, Role)], limits: &DeviceLimits) -> Result<Arena, ArenaErrors> {
-    let (mut arena, mut problems) = (Arena { buffers: Vec::new(), tensors: Vec::new() }, Vec::new());
-    // The buffer that is being filled, for inputs and for outputs.
-    let mut open: [Option<usize>; 2] = [None, None];
-    for (position, &(tensor, role)) in tensors.iter().enumerate() {
-        let class = usize::from(limits.one_usage && role == Role::Output);
-        let Some(open) = open.get_mut(class) else { continue };
+impl Arena {
+    /// Places tensors of values and scales as [`Arena::new`] places others. Planes that are too large for
+    /// one binding are cut at the same values ([`ScaledTensor::split_binding`]).
+    /// [`Arena::tensors`](super::Arena::tensors) has each plane by itself, the values of the first tensor first.
+    ///
+    /// # Errors
+    ///
+    /// For each tensor with a problem, its position in the list and its errors.
+    ///
+    /// ```
+    /// use tensor_layout::upload::{Arena, Role, ScaledTensor};
+    /// use tensor_layout::{BufferTensorDesc, DataType, DeviceLimits};
+    ///
+    /// let values = BufferTensorDesc::packed(DataType::F4E2M1FN, &[128, 320])?;
+    /// let scales = BufferTensorDesc::packed(DataType::F8E8M0FNU, &[128, 10])?;
+    /// let tensor = ScaledTensor::new(&values, &[(&scales, &[1, 32])])?;
+    /// let arena = Arena::of_scaled(&[(&tensor, Role::Input)], &DeviceLimits::webgpu()).unwrap();
+    /// assert_eq!((arena.tensors.len(), arena.buffers[0]), (2, 21760));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn of_scaled(tensors: &[(&ScaledTensor<'_>, Role)], limits: &DeviceLimits) -> Result<Arena, ArenaErrors> {
         let refused = |error| Errors::new(Vec::from([error]), UploadReport::of_nothing(limits));
-        let mut place = || -> Result<Vec<Vec<ArenaBinding>>, Errors> {
+        Arena::of(tensors, limits, |arena, tensor, role, open| {
             let mut bindings: Vec<Vec<ArenaBinding>> = tensor.planes.iter().map(|_| Vec::new()).collect();
             for piece in tensor.split_binding(limits).map_err(refused)? {
                 for (own, piece) in bindings.iter_mut().zip(piece.planes) {
@@ -234,11 +229,6 @@ pub fn arena_of_scaled(tensors: &[(&ScaledTensor<'_>, Role)], limits: &DeviceLim
                 }
             }
             Ok(bindings)
-        };
-        match place() {
-            Ok(bindings) => arena.tensors.extend(bindings),
-            Err(errors) => problems.push((position, errors)),
-        }
+        })
     }
-    if problems.is_empty() { Ok(arena) } else { Err(ArenaErrors { tensors: problems }) }
 }

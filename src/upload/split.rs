@@ -27,7 +27,7 @@ use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
 use crate::element::BlockType;
 use crate::error::{Code, Error};
 use crate::map::{Swizzle, ToIndexMap};
-use crate::strided::{BlockTensorDesc, Owns, Slice};
+use crate::strided::{BlockTensorDesc, GapOwner, Slice};
 
 use super::limits::{DeviceLimits, common_multiple};
 use super::strides::bits_to;
@@ -131,7 +131,7 @@ impl Split<'_> {
             return self.push(part, indices);
         }
         let Some((axis, unit, stride)) = part.widest_axis() else { return self.too_large(length) };
-        let (size, first) = (at(part.sizes(), axis), part.slice(axis, 0..unit, Owns::Elements)?);
+        let (size, first) = (at(part.sizes(), axis), part.slice(axis, 0..unit, GapOwner::Others)?);
         let first = Tensor::of(&first)?;
         let (row_bits, stride_bits) = (self.length(&first), wide_product(stride, self.bits));
         // The number of units that a piece begins at a multiple of, and the most bits between the start of a
@@ -153,7 +153,7 @@ impl Split<'_> {
             fitting => checked::narrow::<u64>(fitting.max(1), OFFSET)?.saturating_mul(unit),
         };
         // If no other piece reaches in, a piece owns what is between its elements if the whole does.
-        let owns = if row_bits <= stride_bits { part.owns.min(Owns::Gaps) } else { Owns::Elements };
+        let owns = if row_bits <= stride_bits { part.owns.min(GapOwner::Inside) } else { GapOwner::Others };
         let mut start = 0;
         while start < size {
             let end = start.saturating_add(step).min(size);
@@ -190,7 +190,7 @@ impl Split<'_> {
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
         let (layout, bound) = (part.after(skipped)?, start..checked::add(start, length, BYTES)?);
         let bytes = self.block_type.zip(layout.as_descriptor());
-        let blocks = bytes.and_then(|(of, bytes)| BlockTensorDesc::of_bytes(of, bytes.clone()).ok());
+        let blocks = bytes.and_then(|(of, bytes)| BlockTensorDesc::from_bytes(of, bytes.clone()).ok());
         self.pieces.push(BindingPiece { indices, layout, blocks, bound });
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Split<'_> {
 
 impl Tensor<'_> {
     /// A range of indices of an axis. A map is told what the slice owns, and a descriptor finds out.
-    fn slice(&self, axis: usize, indices: Range<u64>, owns: Owns) -> Result<AnyLayout, Error> {
+    fn slice(&self, axis: usize, indices: Range<u64>, owns: GapOwner) -> Result<AnyLayout, Error> {
         match &self.layout {
             Layout::Strided(desc) => desc.slice_axis(axis, indices).map(AnyLayout::Strided),
             Layout::Mapped(map) => {
@@ -206,7 +206,7 @@ impl Tensor<'_> {
                 if let Some(slice) = slices.get_mut(axis) {
                     *slice = indices.into();
                 }
-                Ok(AnyLayout::Mapped(map.slice(&slices)?.with_owned(owns)))
+                Ok(AnyLayout::Mapped(map.slice(&slices)?.with_gap_owner(owns)))
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::element::{BlockType, DataType};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::{
-    BlockTensorDesc, BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags, set_free_strides,
+    BlockTensorDesc, BufferTensorDesc, GapOwner, OVERLAP_WORK_LIMIT, Overlap, TensorFlags, set_free_strides,
 };
 
 use super::limits::{DeviceLimits, binding_unit, whole_elements};
@@ -29,7 +29,7 @@ pub(super) struct Tensor<'a> {
     pub(super) span_elements: u64,
     /// The number of elements before index 0, or 0 for a tensor without elements.
     pub(super) base_offset: u64,
-    pub(super) owns: Owns,
+    pub(super) owns: GapOwner,
     /// The alignment that was promised for the tensor's buffer, in bytes, or 0.
     pub(super) promise: u64,
     /// The total size in bytes that was set by hand, or 0.
@@ -66,7 +66,7 @@ impl<'a> Tensor<'a> {
             element_count: desc.element_count(),
             span_elements: desc.span_elements(),
             base_offset: if desc.element_count() == 0 { 0 } else { desc.base_offset() },
-            owns: desc.owns(),
+            owns: desc.gap_owner(),
             promise: desc.base_offset_alignment().into(),
             chosen_total: if total == desc.min_size_in_bytes() { 0 } else { total },
             allocated_bytes: total,
@@ -84,7 +84,7 @@ impl<'a> Tensor<'a> {
             element_count: map.element_count(),
             span_elements: if map.is_part() { map.span_elements() } else { map.physical_elements() },
             base_offset: if map.element_count() == 0 { 0 } else { map.base() },
-            owns: map.owns(),
+            owns: map.gap_owner(),
             promise: if map.alignment() > 1 { map.alignment() } else { 0 },
             chosen_total: 0,
             allocated_bytes: map.total_size_in_bytes(),

@@ -3,7 +3,7 @@
 use crate::checked::{self, BYTES, Exact, wide_product};
 use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
-use crate::strided::{IndexWidth, Owns};
+use crate::strided::{GapOwner, IndexWidth};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -146,9 +146,9 @@ fn check_written(
     };
     // A tensor that owns its gaps owns the bytes up to a multiple of 4 as well.
     let others = match tensor.owns {
-        Owns::Elements => all,
-        Owns::Gaps => all.min(around).saturating_sub(behind(4)),
-        Owns::Buffer => 0,
+        GapOwner::Others => all,
+        GapOwner::Inside => all.min(around).saturating_sub(behind(4)),
+        GapOwner::All => 0,
     };
     let own = all.saturating_sub(around).min(report.gap_bits);
     report.overwrites_gaps = (limits.writes_padding || limits.overwrites_units) && own.max(others) > 0;

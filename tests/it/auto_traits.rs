@@ -29,7 +29,7 @@ fn public_types_are_send_and_sync() {
     shared::<strided::IndexWidth>();
     shared::<strided::Offsets>();
     shared::<strided::Overlap>();
-    shared::<strided::Owns>();
+    shared::<strided::GapOwner>();
     shared::<strided::NewAxes>();
     shared::<strided::SignedDesc>();
     shared::<strided::Slice>();
@@ -43,7 +43,6 @@ fn public_types_are_send_and_sync() {
     shared::<tiled::TpuTiles>();
     shared::<tiled::UnboundedArray>();
     shared::<map::Fingerprint>();
-    shared::<map::Mode>();
     shared::<plan::BufferBoxes>();
     shared::<plan::Chain>();
     shared::<plan::Component>();
@@ -170,7 +169,7 @@ fn pjrt_types() {
 #[test]
 fn named_layouts_are_shared() {
     use tensor_layout_text::named;
-    shared::<named::KnownAs>();
+    shared::<named::NameMatch>();
     shared::<named::NamedLayout>();
     shared::<tensor_layout_text::layout::Part>();
     shared::<named::Row>();

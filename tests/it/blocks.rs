@@ -54,7 +54,7 @@ fn sizes_and_strides_are_those_of_ggml() {
             );
             assert_eq!(BlockTensorDesc::new(block_type, &ne, Some(&nb)), Ok(desc.clone()));
             assert_eq!(desc.to_string().parse(), Ok(desc.clone()));
-            assert_eq!(BlockTensorDesc::of_bytes(block_type, desc.bytes().clone()), Ok(desc));
+            assert_eq!(BlockTensorDesc::from_bytes(block_type, desc.bytes().clone()), Ok(desc));
         }
         // A row that is no multiple, for which a release build of ggml answers.
         let ragged = record["row_size_of_no_multiple"]["NDEBUG"]["asked"].as_array().unwrap();

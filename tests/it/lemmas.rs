@@ -1,7 +1,7 @@
 //! What proofs/lemmas.py proves of models, asked of the functions at the edges of the range.
 
 use tensor_layout::checked::{BYTES, bytes_for, round_up};
-use tensor_layout::upload::{DeviceLimits, Role, arena};
+use tensor_layout::upload::{Arena, DeviceLimits, Role};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap, calc_buffer_tensor_size};
 
 use crate::literal::edges::{edges, lemma};
@@ -122,7 +122,7 @@ fn arenas() {
                 .collect();
         let tensors: Vec<(&dyn ToIndexMap, Role)> =
             layouts.iter().map(|layout| (layout as &dyn ToIndexMap, Role::Input)).collect();
-        let Ok(placed) = arena(&tensors, &limits) else { continue };
+        let Ok(placed) = Arena::new(&tensors, &limits) else { continue };
         let mut ends = vec![0; placed.buffers.len()];
         for (binding, layout) in placed.tensors.iter().flatten().zip(&layouts) {
             let (bound, end) = (&binding.bound, &mut ends[binding.buffer]);

@@ -28,9 +28,9 @@ impl Side {
         let offsets = strided_offsets(desc);
         let elements = offsets.iter().max().map_or(0, |&last| last + 1);
         let map = desc.to_index_map().unwrap();
-        let (places, owns) = (map.physical_elements(), map.owns());
+        let (places, owns) = (map.physical_elements(), map.gap_owner());
         // Without the bytes by which the size of a descriptor is rounded up.
-        Side { map: map.in_buffer_of(places, false).unwrap().with_owned(owns), offsets, elements }
+        Side { map: map.with_physical_elements(places).unwrap().with_gap_owner(owns), offsets, elements }
     }
 
     /// The side, with some axes walked backwards.

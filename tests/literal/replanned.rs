@@ -24,7 +24,7 @@ pub const CACHES: [Caches; 5] = {
 
 /// Plans a copy with some axes walked backwards.
 pub fn reversing(from: &impl ToIndexMap, to: &impl ToIndexMap, axes: &[usize]) -> Result<Relayout, Error> {
-    Relayout::with(from, to, &Settings { reversed: axes.to_vec(), ..Settings::default() })
+    Relayout::with_settings(from, to, &Settings { reversed: axes.to_vec(), ..Settings::default() })
 }
 
 /// The bytes as memory that is never read.
@@ -62,7 +62,7 @@ impl Replanned for Relayout {
         change(&mut settings);
         let padding = std::mem::take(&mut settings.padding);
         // A part of a larger buffer is filled only by `with_padding_of_whole_buffer`.
-        let plan = Relayout::with(self.source(), self.destination(), &settings);
+        let plan = Relayout::with_settings(self.source(), self.destination(), &settings);
         plan.and_then(|plan| plan.with_padding_of_whole_buffer(padding)).unwrap()
     }
 }

@@ -31,7 +31,7 @@ impl Plan {
         let only = |a: &[usize], b: &[usize]| a.iter().copied().filter(|axis| !b.contains(axis)).collect::<Vec<_>>();
         let reversed = [only(one.reversed(), other.reversed()), only(other.reversed(), one.reversed())].concat();
         let settings = Settings { reversed, padding, ..Settings::default() };
-        Ok(Plan::One(Box::new(Relayout::with(source, destination, &settings)?)))
+        Ok(Plan::One(Box::new(Relayout::with_settings(source, destination, &settings)?)))
     }
 
     fn several(from: &Layout, to: &Layout, padding: Padding) -> Result<Plan, Error> {

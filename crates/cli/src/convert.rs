@@ -273,7 +273,7 @@ fn fill(buffer: &mut [u8], to: &Side, padding: Padding) -> Result<(), Error> {
     };
     let (bits, data_type) = (part.map.element_bits(), part.map.data_type());
     let elements = plane.size_in_bytes()?.saturating_mul(8).div_euclid(bits.into());
-    let nothing = BufferTensorDesc::packed(data_type, &[0])?.to_index_map()?.in_buffer_of(elements, false)?;
+    let nothing = BufferTensorDesc::packed(data_type, &[0])?.to_index_map()?.with_physical_elements(elements)?;
     Relayout::new(&nothing, &nothing)?.with_padding_of_whole_buffer(padding)?.run(&[], buffer)
 }
 

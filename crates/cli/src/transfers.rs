@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout::relayout::Relayout;
 use tensor_layout_text::layout::Copies;
-use tensor_layout_transfers::{Executor, Loop, Summary, Transfer, Transfers};
+use tensor_layout_transfers::{Loop, Summary, Transfer, TransferLimits, Transfers};
 
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, counted, long_bytes};
@@ -24,7 +24,7 @@ pub(crate) fn list(
 ) -> Result<Verdict, Stop> {
     let mut executor = match limits {
         Some(limits) => limits.parse().map_err(|error: Error| Stop::Unusable(error.to_string()))?,
-        None => Executor::any(),
+        None => TransferLimits::any(),
     };
     executor.loops = loops.or(executor.loops);
     if copies.list().iter().any(|copy| copy.flip != 0) {
@@ -44,7 +44,7 @@ pub(crate) fn list(
 fn list_plane(
     [from, to]: [&str; 2],
     plans: &[(&Relayout, [u64; 2])],
-    executor: &Executor,
+    executor: &TransferLimits,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let list = Transfers::placed(plans, executor).map_err(refused(&format!("{from} -> {to}")))?;

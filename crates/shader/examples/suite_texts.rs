@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let [size, name, from, to, ref axes @ ..] = fields[..] else { return Err(line.into()) };
         let [from, to]: [Layout; 2] = [from.parse()?, to.parse()?];
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse()).collect::<Result<_, _>>()?;
-        let relayout = Relayout::with(&from, &to, &Settings { reversed: axes, ..Settings::default() })?;
+        let relayout = Relayout::with_settings(&from, &to, &Settings { reversed: axes, ..Settings::default() })?;
         let program = Program::new(&relayout, &profile)?;
         let module = program.cuda();
         let longest = program.passes().iter().map(|pass| pass.cuda().len().max(pass.wgsl().len())).max();

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | the root | one reader and one writer for every notation ([`Layout`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
+//! | the root | one reader and one writer for every notation ([`Layout`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`to_xla`], [`to_xla_exact`], [`view_to_xla`]) |
 //! | [`layout`] | a layout as one value, whatever its text is ([`Layout`]) |
 //! | [`named`] | device layouts by their names |
 //! | [`rule`] | layouts without a type and sizes, as `--to` takes them ([`rule::Rule`]) |
@@ -42,5 +42,5 @@ pub use notation::{
     onednn_size_in_bytes, text, text_in,
 };
 pub use numbers::read_list;
-pub use spell::{Raised, raise, spell, spell_view};
+pub use spell::{Raised, to_xla, to_xla_exact, view_to_xla};
 pub use words::words_as;

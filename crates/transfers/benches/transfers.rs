@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tensor_layout::{BufferTensorDesc, DataType, Relayout};
 use tensor_layout_text::kv::{KvCache, copies};
-use tensor_layout_transfers::{Executor, Shards, Transfers, reshard};
+use tensor_layout_transfers::{Shards, TransferLimits, Transfers, reshard};
 
 fn least(times: usize, mut run: impl FnMut()) -> f64 {
     let time = |_| {
@@ -24,7 +24,7 @@ fn block_tables() {
     let (source, destination) = (table(7), table(11));
     let from = KvCache::new("LBNHC", DataType::BF16, &[layers, heads, tokens, ("C", 256)]).unwrap();
     let to = KvCache::new("BHL2ND", DataType::BF16, &[layers, heads, tokens, ("D", 128)]).unwrap();
-    for executor in [Executor::any(), Executor::with_loops(1)] {
+    for executor in [TransferLimits::any(), TransferLimits::with_loops(1)] {
         let mut count = 0;
         let seconds = least(50, || {
             let from = from.clone().with_blocks(&source, 1024).unwrap();
@@ -55,12 +55,12 @@ fn main() {
     let to = cache.split(2, 4).unwrap().with_layouts(turned).unwrap();
     let mut pairs = Vec::new();
     for loops in [0, 1, 2] {
-        let executor = Executor::with_loops(loops);
+        let executor = TransferLimits::with_loops(loops);
         let seconds = least(100, || pairs = reshard(&from, &to, &executor).unwrap());
         let count: u64 = pairs.iter().map(|pair| pair.transfers.count()).sum();
         println!("8 ranks to 4, {loops} loops: {count} transfers planned in {:.1} us", seconds * 1e6);
     }
-    pairs = reshard(&from, &to, &Executor::ranges()).unwrap();
+    pairs = reshard(&from, &to, &TransferLimits::ranges()).unwrap();
     let count: u64 = pairs.iter().map(|pair| pair.transfers.count()).sum();
     let visit = || {
         pairs
@@ -91,7 +91,7 @@ fn main() {
         to.iter().enumerate().for_each(|(place, &axis)| back[axis] = place);
         let destination = BufferTensorDesc::packed(DataType::F16, &sizes).unwrap().permute(&back).unwrap();
         let plan = Relayout::new(&source, &destination).unwrap();
-        let list = Transfers::of(&[&plan], &loops.map_or(Executor::any(), Executor::with_loops)).unwrap();
+        let list = Transfers::of(&[&plan], &loops.map_or(TransferLimits::any(), TransferLimits::with_loops)).unwrap();
         let bytes = usize::try_from(plan.source_size_in_bytes()).unwrap();
         let (read, mut written) = (vec![7_u8; bytes], vec![0_u8; bytes]);
         let (mut copied, mut executed) = (f64::INFINITY, f64::INFINITY);

@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitCode};
 use std::{env, thread, time};
 
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap};
-use tensor_layout_transfers::{Executor, Loop, Sharded, Shards, reshard};
+use tensor_layout_transfers::{Loop, Sharded, Shards, TransferLimits, reshard};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -56,7 +56,7 @@ fn move_run(from: &mut File, to: &mut File, (source, destination, bytes): (u64, 
 fn receive(folder: &Path, rank: usize, halts: bool) -> Outcome<()> {
     let (from, to) = (source()?, destination()?);
     let pairs: Vec<_> =
-        reshard(&from, &to, &Executor::with_loops(1))?.into_iter().filter(|pair| pair.to == rank).collect();
+        reshard(&from, &to, &TransferLimits::with_loops(1))?.into_iter().filter(|pair| pair.to == rank).collect();
     let all: u64 = pairs.iter().map(|pair| pair.transfers.count()).sum();
     let (part, mut done) = (file(folder, "part", rank), 0);
     let mut own = File::create(&part)?;

@@ -3,7 +3,7 @@
 //!
 //! A transfer library is given a list. Each entry costs about as much as a few kilobytes, so the number of
 //! entries decides how long a copy of small runs takes. [`transfers`] lists a copy with as few entries as the
-//! executor allows, which an [`Executor`] describes.
+//! executor allows, which [`TransferLimits`] describe.
 //!
 //! A copy of the library is a few loop nests over elements, with two sets of strides
 //! ([`CopyBox`](tensor_layout::plan::CopyBox)). From there:
@@ -22,15 +22,15 @@
 //!
 //! ```
 //! use tensor_layout::BufferTensorDesc;
-//! use tensor_layout_transfers::{Executor, Loop, transfers};
+//! use tensor_layout_transfers::{TransferLimits, Loop, transfers};
 //!
 //! // Rows of 6 elements of 2 bytes, 16 bytes apart, to packed rows.
 //! let (rows, packed): (BufferTensorDesc, BufferTensorDesc) = ("f16[4,6]:[8,1]".parse()?, "f16[4,6]:[6,1]".parse()?);
-//! let list = transfers(&rows, &packed, &Executor::ranges())?;
+//! let list = transfers(&rows, &packed, &TransferLimits::ranges())?;
 //! let ranges: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
 //! assert_eq!(ranges, [(0, 0, 12), (16, 12, 12), (32, 24, 12), (48, 36, 12)]);
 //!
-//! let strided = transfers(&rows, &packed, &Executor::with_loops(1))?;
+//! let strided = transfers(&rows, &packed, &TransferLimits::with_loops(1))?;
 //! let only = strided.iter().next().unwrap();
 //! assert_eq!(only.loops, [Loop { count: 4, source_stride: 16, destination_stride: 12 }]);
 //! # Ok::<(), tensor_layout::Error>(())
@@ -39,7 +39,6 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod boxes;
-mod executor;
 mod fault;
 mod givers;
 mod list;
@@ -48,9 +47,10 @@ mod ranges;
 mod reshard;
 mod run;
 mod shards;
+mod transfer_limits;
 
-pub use executor::Executor;
 pub use list::{Summary, Transfer, Transfers, transfers};
 pub use nest::{Loop, NEST_LIMIT};
 pub use reshard::{Pair, reshard};
 pub use shards::{BOX_LIMIT, Sharded, Shards};
+pub use transfer_limits::TransferLimits;

@@ -5,10 +5,10 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, ToIndexMap};
 
 use super::boxes::{nests, push};
-use super::executor::Executor;
 use super::fault::Fault;
 use super::nest::{Loop, Nest, count};
 use super::ranges::{Ranges, Run, Starts, in_order, is_even};
+use super::transfer_limits::TransferLimits;
 
 /// One entry of a list: a contiguous run of bytes, repeated by loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,8 +62,8 @@ struct Listed {
 /// bytes. `transfer_unaligned`, `run_unaligned` and `transfer_limit` for a limit of the executor,
 /// `out_of_limits` for limits that contradict each other. `undecided` for layouts whose blocks do not divide
 /// each other, if they come to more than [`NEST_LIMIT`](crate::NEST_LIMIT) nests.
-pub fn transfers(from: &impl ToIndexMap, to: &impl ToIndexMap, executor: &Executor) -> Result<Transfers, Error> {
-    Transfers::of(&[&Relayout::new(from, to)?], executor)
+pub fn transfers(from: &impl ToIndexMap, to: &impl ToIndexMap, limits: &TransferLimits) -> Result<Transfers, Error> {
+    Transfers::of(&[&Relayout::new(from, to)?], limits)
 }
 
 impl Transfers {
@@ -73,9 +73,9 @@ impl Transfers {
     /// # Errors
     ///
     /// The errors of [`transfers`], but those of [`Relayout::new`].
-    pub fn of(plans: &[&Relayout], executor: &Executor) -> Result<Transfers, Error> {
+    pub fn of(plans: &[&Relayout], limits: &TransferLimits) -> Result<Transfers, Error> {
         let placed: Vec<(&Relayout, [u64; 2])> = plans.iter().map(|plan| (*plan, [0, 0])).collect();
-        Self::placed(&placed, executor)
+        Self::placed(&placed, limits)
     }
 
     /// Lists the transfers of some planned copies together, like [`of`](Self::of). Each copy comes with the
@@ -87,16 +87,16 @@ impl Transfers {
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, Relayout};
-    /// use tensor_layout_transfers::{Executor, Transfers};
+    /// use tensor_layout_transfers::{TransferLimits, Transfers};
     ///
     /// let rows: BufferTensorDesc = "u8[4,64]:[64,1]".parse()?;
     /// let plan = Relayout::new(&rows, &rows)?;
-    /// let list = Transfers::placed(&[(&plan, [256, 0]), (&plan, [0, 256])], &Executor::ranges())?;
+    /// let list = Transfers::placed(&[(&plan, [256, 0]), (&plan, [0, 256])], &TransferLimits::ranges())?;
     /// let runs: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
     /// assert_eq!(runs, [(256, 0, 256), (0, 256, 256)]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn placed(copies: &[(&Relayout, [u64; 2])], executor: &Executor) -> Result<Transfers, Error> {
+    pub fn placed(copies: &[(&Relayout, [u64; 2])], limits: &TransferLimits) -> Result<Transfers, Error> {
         let plans: Vec<&Relayout> = copies.iter().map(|(plan, _)| *plan).collect();
         let fault = Fault::of(&plans)?;
         let (mut known, mut once, mut all) = (None, Vec::with_capacity(1), Vec::with_capacity(1));
@@ -109,7 +109,7 @@ impl Transfers {
             }
             once.iter().try_for_each(|nest| push(nest.moved(at, fault.byte)?, &mut all))?;
         }
-        Self::arranged(all, executor, &fault)
+        Self::arranged(all, limits, &fault)
     }
 
     /// Lists the transfers of a planned copy that is repeated: `places` holds the bytes that each repetition
@@ -122,17 +122,17 @@ impl Transfers {
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, Relayout};
-    /// use tensor_layout_transfers::{Executor, Transfers};
+    /// use tensor_layout_transfers::{TransferLimits, Transfers};
     ///
     /// // Blocks 7, 8 and 3 of a cache, each of 4 rows of 64 bytes, one behind another.
     /// let block: BufferTensorDesc = "u8[4,64]:[64,1]".parse()?;
     /// let table = [7, 8, 3].iter().zip(0..).map(|(&page, place)| (page * 256, place * 256)).collect::<Vec<_>>();
-    /// let list = Transfers::repeated(&Relayout::new(&block, &block)?, &table, &Executor::ranges())?;
+    /// let list = Transfers::repeated(&Relayout::new(&block, &block)?, &table, &TransferLimits::ranges())?;
     /// let runs: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
     /// assert_eq!(runs, [(7 * 256, 0, 512), (3 * 256, 512, 256)]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn repeated(plan: &Relayout, places: &[(u64, u64)], executor: &Executor) -> Result<Transfers, Error> {
+    pub fn repeated(plan: &Relayout, places: &[(u64, u64)], limits: &TransferLimits) -> Result<Transfers, Error> {
         let fault = Fault::of(&[plan])?;
         let (mut once, mut all) = (Vec::with_capacity(1), Vec::new());
         nests(plan, fault.width, &mut once)?;
@@ -141,21 +141,21 @@ impl Transfers {
                 push(nest.moved([source, destination], fault.byte)?, &mut all)?;
             }
         }
-        Self::arranged(all, executor, &fault)
+        Self::arranged(all, limits, &fault)
     }
 
-    fn arranged(nests: Vec<Nest>, executor: &Executor, fault: &Fault<'_>) -> Result<Transfers, Error> {
-        let piece = mul(executor.piece()?, fault.byte, BYTES).unwrap_or(u64::MAX);
+    fn arranged(nests: Vec<Nest>, limits: &TransferLimits, fault: &Fault<'_>) -> Result<Transfers, Error> {
+        let piece = mul(limits.piece()?, fault.byte, BYTES).unwrap_or(u64::MAX);
         // Every sum of lengths in this list fits 64 bits.
         nests.iter().try_fold(0, |sum, nest| add(sum, nest.check()?, BYTES))?;
-        let mut list = if executor.loops == Some(0) {
+        let mut list = if limits.loops == Some(0) {
             let nests = in_order(nests).into_iter().map(|nest| Listed { outside: nest.outer().len(), nest });
             Transfers { nests: nests.collect(), ranges: Some((piece, fault.byte)) }
         } else {
             let nests = nests.into_iter().flat_map(|nest| cut(nest, piece));
-            Transfers { nests: nests.map(|nest| Listed::new(nest, executor)).collect(), ranges: None }
+            Transfers { nests: nests.map(|nest| Listed::new(nest, limits)).collect(), ranges: None }
         };
-        list.check(executor, fault)?;
+        list.check(limits, fault)?;
         if list.ranges.is_none() && fault.byte > 1 {
             list.nests.iter_mut().for_each(|listed| listed.nest.divide(fault.byte));
         }
@@ -163,9 +163,9 @@ impl Transfers {
     }
 
     /// Refuses the list if the executor does not take it.
-    fn check(&self, executor: &Executor, fault: &Fault<'_>) -> Result<(), Error> {
-        let offset = mul(executor.offset_alignment, fault.byte, BYTES)?;
-        let length = mul(executor.run_multiple, fault.byte, BYTES)?;
+    fn check(&self, limits: &TransferLimits, fault: &Fault<'_>) -> Result<(), Error> {
+        let offset = mul(limits.offset_alignment, fault.byte, BYTES)?;
+        let length = mul(limits.run_multiple, fault.byte, BYTES)?;
         let is_wrong = |&(source, destination, run): &Run| {
             !source.is_multiple_of(offset) || !destination.is_multiple_of(offset) || !run.is_multiple_of(length)
         };
@@ -181,17 +181,17 @@ impl Transfers {
         }
         if let Some((source, destination, run)) = wrong {
             return Err(match [source, destination].iter().position(|at| !at.is_multiple_of(offset)) {
-                Some(0) => fault.unaligned(0, source, run, executor.offset_alignment),
-                Some(_) => fault.unaligned(1, destination, run, executor.offset_alignment),
-                None => fault.run(destination, run, executor.run_multiple),
+                Some(0) => fault.unaligned(0, source, run, limits.offset_alignment),
+                Some(_) => fault.unaligned(1, destination, run, limits.offset_alignment),
+                None => fault.run(destination, run, limits.run_multiple),
             });
         }
-        if executor.max_transfers < u64::MAX {
+        if limits.max_transfers < u64::MAX {
             let count = self.summary().count;
-            if count > executor.max_transfers {
+            if count > limits.max_transfers {
                 let longest = self.nests().max_by_key(|nest| nest.runs());
                 let (at, run) = longest.map_or((0, 0), |nest| (nest.destination, nest.run()));
-                return Err(fault.count(at, run, count, executor.max_transfers));
+                return Err(fault.count(at, run, count, limits.max_transfers));
             }
         }
         Ok(())
@@ -299,12 +299,12 @@ impl Summary {
 
 impl Listed {
     /// Puts the loops with the most steps inside, as many as the executor takes.
-    fn new(mut nest: Nest, executor: &Executor) -> Listed {
+    fn new(mut nest: Nest, limits: &TransferLimits) -> Listed {
         let run = i64::try_from(nest.run()).unwrap_or(i64::MAX);
-        let fits = |step: &Loop| !executor.pitched || (step.source_stride >= run && step.destination_stride >= run);
+        let fits = |step: &Loop| !limits.pitched || (step.source_stride >= run && step.destination_stride >= run);
         let mut most: Vec<Loop> = nest.outer().iter().copied().filter(fits).collect();
         most.sort_by_key(|step| std::cmp::Reverse(step.count));
-        most.truncate(executor.loops.unwrap_or(usize::MAX));
+        most.truncate(limits.loops.unwrap_or(usize::MAX));
         let outside = nest.outer().len().minus(most.len());
         // The run stays last, and the others keep their order outside and inside.
         let run = nest.loops.pop();

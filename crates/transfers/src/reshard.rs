@@ -12,11 +12,11 @@ use tensor_layout::plan::{Code, Digit};
 use tensor_layout::strided::Slice;
 use tensor_layout::{Error, IndexMap, Relayout};
 
-use super::executor::Executor;
 use super::givers::{Givers, common};
 use super::list::Transfers;
 use super::nest::NEST_LIMIT;
 use super::shards::{Part, Sharded, Span};
+use super::transfer_limits::TransferLimits;
 
 /// The transfers from one rank to another.
 #[derive(Debug, Clone)]
@@ -42,18 +42,18 @@ pub struct Pair {
 ///
 /// ```
 /// use tensor_layout::BufferTensorDesc;
-/// use tensor_layout_transfers::{Executor, Shards, reshard};
+/// use tensor_layout_transfers::{TransferLimits, Shards, reshard};
 ///
 /// // 8 heads over 4 ranks, and then over 8.
 /// let cache = Shards::of(&[16, 8, 64])?;
 /// let packed = |_, sizes: &[u64]| BufferTensorDesc::packed(tensor_layout::DataType::F16, sizes);
 /// let (from, to) = (cache.split(1, 4)?.with_layouts(packed)?, cache.split(1, 8)?.with_layouts(packed)?);
-/// let pairs = reshard(&from, &to, &Executor::with_loops(1))?;
+/// let pairs = reshard(&from, &to, &TransferLimits::with_loops(1))?;
 /// assert_eq!(pairs.iter().map(|pair| (pair.from, pair.to)).take(3).collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 2)]);
 /// assert_eq!(pairs[1].transfers.count(), 1);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn reshard(from: &Sharded, to: &Sharded, executor: &Executor) -> Result<Vec<Pair>, Error> {
+pub fn reshard(from: &Sharded, to: &Sharded, limits: &TransferLimits) -> Result<Vec<Pair>, Error> {
     let (sizes, found) = (from.shards().tensor(), to.shards().tensor());
     if sizes.len() != found.len() {
         return Err(Error::rank_mismatch("axes of the destination", sizes.len(), found.len()));
@@ -79,7 +79,7 @@ pub fn reshard(from: &Sharded, to: &Sharded, executor: &Executor) -> Result<Vec<
         }
         for (giver, copies) in copies {
             let plans: Vec<&Relayout> = copies.iter().collect();
-            pairs.push(Pair { from: giver, to: rank, transfers: Transfers::of(&plans, executor)? });
+            pairs.push(Pair { from: giver, to: rank, transfers: Transfers::of(&plans, limits)? });
         }
     }
     Ok(pairs)

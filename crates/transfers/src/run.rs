@@ -22,11 +22,11 @@ impl Transfers {
     ///
     /// ```
     /// use tensor_layout::BufferTensorDesc;
-    /// use tensor_layout_transfers::{Executor, transfers};
+    /// use tensor_layout_transfers::{TransferLimits, transfers};
     ///
     /// let (rows, columns): (BufferTensorDesc, BufferTensorDesc) = ("u8[2,3]:[3,1]".parse()?, "u8[2,3]:[1,2]".parse()?);
     /// let mut turned = [0; 6];
-    /// transfers(&rows, &columns, &Executor::any())?.run(b"abcdef", &mut turned)?;
+    /// transfers(&rows, &columns, &TransferLimits::any())?.run(b"abcdef", &mut turned)?;
     /// assert_eq!(&turned, b"adbecf");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -74,7 +74,7 @@ fn planned(nest: &Nest) -> Result<Relayout, Error> {
     let side =
         |strides: &[u64], base| BufferTensorDesc::new(DataType::U8, &sizes, Some(strides))?.with_base_offset(base);
     let settings = Settings { reversed, ..Settings::default() };
-    Relayout::with(&side(&strides[0], source)?, &side(&strides[1], nest.destination)?, &settings)
+    Relayout::with_settings(&side(&strides[0], source)?, &side(&strides[1], nest.destination)?, &settings)
 }
 
 fn copy((source, destination): (&[u8], &mut [u8]), (from, to): (usize, usize), bytes: usize, loops: &[Loop]) {

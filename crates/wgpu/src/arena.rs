@@ -16,8 +16,7 @@ pub type Source<'a> = (&'a dyn ToIndexMap, &'a [u8]);
 /// bindings of each tensor, in the order of the tensors. The memory is never read. What holds no element is
 /// zero.
 ///
-/// The arena is that of [`arena`](tensor_layout::upload::arena), best by the [`limits`](crate::limits()) of
-/// the device. `sources` has one entry for each of its tensors: its bytes with their layout, or `None` for a
+/// The arena is best made by the [`limits`](crate::limits()) of the device. `sources` has one entry for each of its tensors: its bytes with their layout, or `None` for a
 /// tensor that begins with zeros, such as an output.
 ///
 /// # Errors
@@ -27,7 +26,7 @@ pub type Source<'a> = (&'a dyn ToIndexMap, &'a [u8]);
 /// of sources than of tensors.
 ///
 /// ```no_run
-/// use tensor_layout::upload::{Role, arena};
+/// use tensor_layout::upload::{Role, Arena};
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 ///
 /// # fn with(device: &wgpu::Device, bytes: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
@@ -35,7 +34,7 @@ pub type Source<'a> = (&'a dyn ToIndexMap, &'a [u8]);
 /// let weights: ArrayShape = "f32[1000,4096]{1,0:T(8,128)}".parse()?;
 /// let result = BufferTensorDesc::packed(DataType::F16, &[1000])?;
 /// let limits = tensor_layout_wgpu::limits(device);
-/// let arena = arena(&[(&weights, Role::Input), (&result, Role::Output)], &limits).expect("both fit");
+/// let arena = Arena::new(&[(&weights, Role::Input), (&result, Role::Output)], &limits).expect("both fit");
 /// let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
 /// let tensors = tensor_layout_wgpu::upload_arena(device, &arena, &[Some((&packed, bytes)), None], usage)?;
 /// let bindings = tensors[0].iter().map(|part| part.binding()).collect::<Result<Vec<_>, _>>()?;

@@ -10,7 +10,7 @@ use crate::error::Error;
 pub(crate) fn plan(from: &IndexMap, to: &IndexMap) -> Result<Relayout, Error> {
     // Mapped memory may be write-combining, and wants each line as a whole.
     let settings = Settings { stores: Stores::Streaming, least_piece: Some(1), ..Settings::default() };
-    Ok(Relayout::with(from, to, &settings)?.with_padding_of_whole_buffer(Padding::Zero)?)
+    Ok(Relayout::with_settings(from, to, &settings)?.with_padding_of_whole_buffer(Padding::Zero)?)
 }
 
 /// Returns an error for a source that is too short, before a buffer is created for it.

@@ -74,7 +74,8 @@ fn run<A: NativeElement>(
 ) -> Result<Vec<A>, Error> {
     // The array has the elements alone. The size of a descriptor may be rounded up.
     let map = layout.to_index_map()?.with_total(0);
-    let relayout = Relayout::with(desc, &map, &Settings { reversed: reversed.to_vec(), ..Settings::default() })?;
+    let relayout =
+        Relayout::with_settings(desc, &map, &Settings { reversed: reversed.to_vec(), ..Settings::default() })?;
     check_width::<A>(&map)?;
     let mut buffer = zeros(relayout.destination_size_in_bytes())?;
     relayout.run(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(&mut buffer))?;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked::wide_product;
 use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox, Stride};
-use crate::strided::Owns;
+use crate::strided::GapOwner;
 
 use super::clip::{self, Room, Spanned};
 use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
@@ -52,12 +52,12 @@ impl Fill {
     /// gaps, or if the gaps of a part cannot be written alone. Gaps that are no short list of boxes are
     /// filled together with the elements, before these are copied.
     pub(crate) fn owned(map: &IndexMap, pattern: u128, direct: bool) -> Option<Fill> {
-        if map.owns() == Owns::Buffer || !has_padding(map) {
+        if map.gap_owner() == GapOwner::All || !has_padding(map) {
             return Some(Self::new(map, Some(pattern), direct));
         }
         let bits = map.element_bits();
         // A swizzle moves whole offsets, so the part has no range of its own.
-        if map.owns() != Owns::Gaps || !bits.is_multiple_of(8) || map.swizzle().is_some() {
+        if map.gap_owner() != GapOwner::Inside || !bits.is_multiple_of(8) || map.swizzle().is_some() {
             return None;
         }
         let (bytes, base, range) = (usize::try_from(bits / 8).ok()?, map.base(), map.own_range());

@@ -20,7 +20,7 @@ use tensor_layout::upload::{self, DeviceLimits, Role, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
 use tensor_layout_text::draw::Picture;
 use tensor_layout_text::{Layout, Notation, ViewStep, text_in};
-use tensor_layout_text::{raise, spell, spell_view};
+use tensor_layout_text::{to_xla, to_xla_exact, view_to_xla};
 
 fn last_index(map: &IndexMap) -> Vec<u64> {
     map.sizes().iter().map(|size| size.saturating_sub(1)).collect()
@@ -124,12 +124,12 @@ fn descriptors() {
         (desc.as_part(), desc.clone().with_base_offset_in_bytes(77_u64), desc.offset_in_bytes(&vec![0; desc.rank()]))
     });
     each_desc("sizes", |desc| (desc.logical_size_in_bytes(), desc.exact_size_in_bytes(), desc.bound_size_in_bytes()));
-    each_desc("raise", raise);
+    each_desc("to_xla", to_xla);
 }
 
 #[test]
 fn spelling() {
-    each_map("spell", spell);
+    each_map("to_xla_exact", to_xla_exact);
     each_map("to_text", |map| tensor_layout_text::text(map));
     each_map("lower", lower);
     each("lines", |subject| (subject.notated.lines(), subject.notated.values().lines_in(&[Notation::AxisOrder])));
@@ -139,10 +139,10 @@ fn spelling() {
     each("offset_steps", |subject| {
         tensor_layout_text::offset_steps(subject.notated.any().unwrap(), &last_index(&subject.map))
     });
-    each("spell_view", |subject| {
+    each("view_to_xla", |subject| {
         let (Some(shape), rank) = (&subject.shape, subject.map.sizes().len()) else { return };
         let turned: Vec<usize> = (0..rank).map(|axis| (axis + 1) % rank).collect();
-        drop(subject.map.permute(&turned).and_then(|view| spell_view(&view, shape)));
+        drop(subject.map.permute(&turned).and_then(|view| view_to_xla(&view, shape)));
     });
     each("lower", |subject| subject.shape.as_ref().map(lower));
     each("facts of a shape", |subject| {

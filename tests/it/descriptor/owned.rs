@@ -4,7 +4,7 @@ use crate::literal::cases;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::strided::{Owns, Slice};
+use tensor_layout::strided::{GapOwner, Slice};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, DataType};
 
@@ -59,20 +59,20 @@ proptest! {
         let rest = left_out(&desc, &part);
         let alone = !rest.iter().any(|&offset| offset * bits < end && (offset + 1) * bits > begin);
         let expected = match alone {
-            _ if part.sizes() == desc.sizes() => Owns::Buffer,
-            true => Owns::Gaps,
-            false => Owns::Elements,
+            _ if part.sizes() == desc.sizes() => GapOwner::All,
+            true => GapOwner::Inside,
+            false => GapOwner::Others,
         };
-        prop_assert_eq!(part.owns(), expected, "{} of {}", part, desc);
+        prop_assert_eq!(part.gap_owner(), expected, "{} of {}", part, desc);
         // Views of the part own the same, and a slice of it never more.
-        prop_assert_eq!(part.coalesce().owns(), expected);
-        prop_assert!(sliced(&part, &raw).owns() <= expected);
+        prop_assert_eq!(part.coalesce().gap_owner(), expected);
+        prop_assert!(sliced(&part, &raw).gap_owner() <= expected);
     }
 
     #[test]
     fn nothing_left_out_is_in_owned_gaps(desc in whole(false), raw in slices()) {
         let part = sliced(&desc, &raw);
-        if part.owns() == Owns::Gaps {
+        if part.gap_owner() == GapOwner::Inside {
             let range = part.base_offset()..part.span_elements();
             prop_assert!(left_out(&desc, &part).iter().all(|offset| !range.contains(offset)), "{} of {}", part, desc);
         }
@@ -83,15 +83,15 @@ proptest! {
         let part = sliced(&sliced(&desc, &raw), &again);
         let from = BufferTensorDesc::packed(part.data_type(), part.sizes()).unwrap();
         let Ok(copy) = Relayout::new(&from, &part).unwrap().with_padding(Padding::Zero) else {
-            prop_assert!(part.owns() == Owns::Elements || part.data_type().bits() < 8);
+            prop_assert!(part.gap_owner() == GapOwner::Others || part.data_type().bits() < 8);
             return Ok(());
         };
         let bits = u64::from(part.data_type().bits());
         let mut memory = vec![0xaa_u8; desc.min_size_in_bytes() as usize + 8];
         copy.run(&vec![0xbb; from.min_size_in_bytes() as usize], &mut memory).unwrap();
         let elements: HashSet<u64> = part.offsets().flat_map(|at| at * bits..(at + 1) * bits).collect();
-        let range = match part.owns() {
-            Owns::Buffer => 0..part.min_size_in_bytes() * 8,
+        let range = match part.gap_owner() {
+            GapOwner::All => 0..part.min_size_in_bytes() * 8,
             _ => part.base_offset() * bits..part.span_elements() * bits,
         };
         for at in 0..memory.len() as u64 * 8 {
@@ -126,5 +126,5 @@ fn directml_accepts_pieces_whose_gaps_are_theirs() {
     let columns = cache.slice_axis(2, 0..50).unwrap();
     assert_eq!(output(&columns).unwrap_err().codes(), ["gaps_overwritten"]);
     // An engine that knows better says so.
-    assert!(output(&columns.with_owned(Owns::Gaps)).is_ok());
+    assert!(output(&columns.with_gap_owner(GapOwner::Inside)).is_ok());
 }

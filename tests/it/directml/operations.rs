@@ -4,7 +4,7 @@
 use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
 use tensor_layout::strided::{NewAxes, Slice};
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, validate};
+use tensor_layout::upload::{DeviceLimits, PackedBuffer, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 
 fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
@@ -289,7 +289,7 @@ fn buffer_region_with_bounds_and_alignment() {
 #[test]
 fn pack_many_tensors_in_one_buffer() {
     let descs = [packed(&[3]), packed(&[5]).with_base_offset_alignment(32).unwrap(), packed(&[1])];
-    let buffer = pack_buffer(
+    let buffer = PackedBuffer::new(
         &descs.iter().map(|desc| desc as &dyn tensor_layout::ToIndexMap).collect::<Vec<_>>(),
         &DeviceLimits::directml(),
     )

@@ -3,7 +3,6 @@
 
 use crate::literal::{indices, offsets};
 use crate::relayout::plan_as_data::elements;
-use tensor_layout::map::Mode;
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
 
@@ -13,8 +12,7 @@ fn map(text: &str) -> IndexMap {
 
 /// The sizes and strides of the digits of each dimension.
 fn of_digits(dimensions: &[Vec<(u64, u64)>]) -> IndexMap {
-    let modes = dimensions.iter().map(|digits| digits.iter().map(|&(size, stride)| Mode::new(size, stride)).collect());
-    IndexMap::from_digits(DataType::U8, 8, &modes.collect::<Vec<_>>()).unwrap()
+    IndexMap::from_digits(DataType::U8, 8, dimensions).unwrap()
 }
 
 /// One dimension of `size` numbers, cut by one, two and three tiles: exact and ragged chains, with digits in
@@ -59,7 +57,7 @@ fn the_boxes_of_two_chains_copy_every_number_once() {
             for (b, y) in chains.iter().skip(place % 3).step_by(3) {
                 for reversed in [vec![], vec![0]] {
                     let settings = Settings { reversed: reversed.clone(), ..Settings::default() };
-                    let plan = Relayout::with(a, b, &settings).unwrap();
+                    let plan = Relayout::with_settings(a, b, &settings).unwrap();
                     let passes: Vec<_> = plan.passes().collect();
                     if passes.len() > 1 {
                         continue;

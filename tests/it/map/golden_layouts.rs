@@ -4,7 +4,7 @@
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
-use tensor_layout_text::raise;
+use tensor_layout_text::to_xla;
 
 fn shape(text: &str) -> ArrayShape {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -141,11 +141,11 @@ fn strides_of_size_1_dimensions_carry_no_meaning() {
     assert_eq!(desc(&[99, 1, 7]), desc(&[3, 1, 1]));
     assert_eq!(desc(&[99, 1, 7]).to_index_map(), desc(&[0, 1, 0]).to_index_map());
     for strides in [[2, 1, 50], [0, 1, 0], [1, 1, 2]] {
-        assert!(raise(&desc(&strides)).unwrap().shape.layout().tiles().is_empty(), "{strides:?}");
+        assert!(to_xla(&desc(&strides)).unwrap().shape.layout().tiles().is_empty(), "{strides:?}");
     }
     // Strides of an array without elements have no meaning either.
     let empty = BufferTensorDesc::new(DataType::U8, &[2, 0, 3], Some(&[0, 5, 7])).unwrap();
-    assert_eq!(raise(&empty).unwrap().shape.to_string(), "u8[2,0,3]{2,1,0}");
+    assert_eq!(to_xla(&empty).unwrap().shape.to_string(), "u8[2,0,3]{2,1,0}");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn sizes_that_do_not_fit_64_bits_are_errors() {
 fn raising_says_what_tiles_cannot_say() {
     let why = |sizes: &[u64], strides: &[u64]| {
         let desc = BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap();
-        raise(&desc).map(|raised| raised.shape.to_string()).map_err(|error| error.to_string())
+        to_xla(&desc).map(|raised| raised.shape.to_string()).map_err(|error| error.to_string())
     };
     assert_eq!(why(&[2, 3], &[5, 1]), Ok("f32[2,3]{1,0:T(5)}".into()));
     assert_eq!(why(&[5], &[3]), Ok("f32[5]{0:T(3,1)}".into()));
@@ -234,7 +234,7 @@ fn raising_says_what_tiles_cannot_say() {
 fn raising_reports_the_bytes_past_the_directml_minimum() {
     let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1])).unwrap();
     assert_eq!(desc.min_size_in_bytes(), 32);
-    assert_eq!(raise(&desc).unwrap().bytes_past_minimum, 8);
+    assert_eq!(to_xla(&desc).unwrap().bytes_past_minimum, 8);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::tiled::TileSize;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
-use tensor_layout_text::raise;
+use tensor_layout_text::to_xla;
 
 fn hash(map: &IndexMap) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -139,7 +139,7 @@ proptest! {
     #[test]
     fn raising_keeps_every_offset(sizes in sizes(4, 6), strides in prop::collection::vec(0..40_u64, 4)) {
         let desc = BufferTensorDesc::new(DataType::F32, &sizes, Some(&strides[..sizes.len()])).unwrap();
-        if let Ok(raised) = raise(&desc) {
+        if let Ok(raised) = to_xla(&desc) {
             let map = raised.shape.to_index_map().unwrap();
             prop_assert!(map.same_places(&desc.to_index_map().unwrap()).unwrap());
             prop_assert_eq!(map.physical_size_in_bytes(), desc.min_size_in_bytes() + raised.bytes_past_minimum);
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn raising_undoes_lowering(shape in any_shape(2000)) {
         if let Lowering::Strided(desc) = lower(&shape).unwrap() {
-            match raise(&desc) {
+            match to_xla(&desc) {
                 Ok(raised) => prop_assert!(raised.shape.to_index_map().unwrap().same_places(&shape.to_index_map().unwrap()).unwrap()),
                 // Without `*`, every affine layout has nested strides.
                 Err(_) => prop_assert!(shape.layout().tiles().iter().any(|tile| tile.entries().contains(&TileSize::Combine))),

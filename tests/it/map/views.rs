@@ -2,7 +2,7 @@
 
 use crate::literal::{any_shape, cases, indices, offsets, physical, strided_offsets};
 use proptest::prelude::*;
-use tensor_layout::map::{Mode, same_layout};
+use tensor_layout::map::same_layout;
 use tensor_layout::plan::OffsetBox;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::strided::Slice;
@@ -332,7 +332,7 @@ fn ranges(size: u64) -> impl Iterator<Item = (u64, u64)> {
 #[test]
 fn a_part_of_blocks_is_a_view_exactly_where_it_stays_inside_one_or_begins_one() {
     for (count, block) in (2..5).flat_map(|count| (2..7).map(move |block| (count, block))) {
-        let digits = vec![Mode::new(count, 100), Mode::new(block, 1)];
+        let digits = vec![(count, 100), (block, 1)];
         let map = IndexMap::from_digits(DataType::U8, 8, &[digits]).unwrap();
         for (start, end) in ranges(count * block) {
             let is_view = start == end || start % block == 0 || start / block == (end - 1) / block;

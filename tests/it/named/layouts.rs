@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 use tensor_layout::element::BlockType;
-use tensor_layout::map::{Mode, same_layout};
+use tensor_layout::map::same_layout;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, validate};
+use tensor_layout::upload::{DeviceLimits, PackedBuffer, Role, UploadBuffer, validate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
-use tensor_layout_text::named::{NamedLayout, Row, known_as, rows};
+use tensor_layout_text::named::{NamedLayout, Row, names_of, rows};
 use tensor_layout_text::{Layout, Notation};
 
 struct Case {
@@ -217,12 +217,12 @@ fn layouts_know_their_names() {
         let map = case.layout().to_index_map().unwrap();
         let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).unwrap().to_index_map().unwrap();
         if map == packed {
-            assert!(known_as(&map).iter().all(|known| known.axes.is_some()), "{}", case.text);
+            assert!(names_of(&map).iter().all(|known| known.axes.is_some()), "{}", case.text);
             continue;
         }
-        let names: Vec<String> = known_as(&map).iter().map(ToString::to_string).collect();
+        let names: Vec<String> = names_of(&map).iter().map(ToString::to_string).collect();
         assert!(names.contains(&case.text), "{}: {names:?}", case.text);
-        for known in known_as(&map) {
+        for known in names_of(&map) {
             let order = known.axes.clone().unwrap_or_else(|| (0..map.sizes().len()).collect());
             let named: IndexMap = known.layout.to_index_map().unwrap();
             assert!(same_layout(&map.permute(&order).unwrap(), &named).unwrap(), "{}: {known}", case.text);
@@ -239,7 +239,7 @@ fn aliases_are_equal() {
             .map(|name| format!("{name}:{shape}").parse::<NamedLayout>().unwrap().to_index_map().unwrap())
             .collect();
         assert!(maps.iter().all(|map| *map == maps[0]), "{names:?}");
-        let known: Vec<String> = known_as(&maps[0]).iter().map(|known| known.layout.name()).collect();
+        let known: Vec<String> = names_of(&maps[0]).iter().map(|known| known.layout.name()).collect();
         assert!(names.iter().all(|name| known.iter().any(|known| known == name)), "{names:?}: {known:?}");
     };
     same(&["tensorrt.kCHW16", "openvino.b_fs_yx_fsv16", "onnxruntime.NCHWc16"], "f16[2,20,3,2]");
@@ -263,7 +263,7 @@ fn aliases_are_equal() {
         assert_eq!(map(tag), map(named), "{tag}");
     }
     // These are names on other axes.
-    let known = known_as(&"f32[2,2,2,6]{2,1,3,0:T(4,1,1)}".parse::<ArrayShape>().unwrap().to_index_map().unwrap());
+    let known = names_of(&"f32[2,2,2,6]{2,1,3,0:T(4,1,1)}".parse::<ArrayShape>().unwrap().to_index_map().unwrap());
     let on_axes: Vec<String> = known.iter().map(ToString::to_string).collect();
     assert!(on_axes.contains(&"tflite_gpu.PHWC4:f32[2,2,2,6]".to_owned()), "{on_axes:?}");
     assert!(on_axes.contains(&"openvino.b_fs_yx_fsv4:f32[2,6,2,2] on axes 0,3,1,2".to_owned()), "{on_axes:?}");
@@ -369,7 +369,6 @@ fn gguf_repacks_are_copies() {
         }
         // Q8_0 is made by its table, and the other formats by digits.
         let bytes = |digits: [Vec<(u64, u64)>; 2], base: u64| {
-            let digits = digits.map(|pairs| pairs.into_iter().map(|(size, stride)| Mode::new(size, stride)).collect());
             IndexMap::from_digits(DataType::U8, 8, &digits).unwrap().with_base(base).unwrap()
         };
         let field = |length, at| bytes([vec![(rows, block * blocks)], vec![(blocks, block), (length, 1)]], at);
@@ -406,6 +405,6 @@ fn buffers_are_aligned() {
 
     // There are two tensors of scales, and a tensor without an alignment in front of them.
     let odd: Layout = "u8[5]:[1]".parse().unwrap();
-    let packed = pack_buffer(&[&odd, &scales, &scales], &DeviceLimits::none()).unwrap();
+    let packed = PackedBuffer::new(&[&odd, &scales, &scales], &DeviceLimits::none()).unwrap();
     assert_eq!(packed.offsets, [0, 16, 16 + 3072]);
 }

@@ -11,7 +11,7 @@ use tensor_layout::map::same_layout;
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::{Layout, Tile};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, Shape, ToIndexMap};
-use tensor_layout_text::{raise, spell, spell_view};
+use tensor_layout_text::{to_xla, to_xla_exact, view_to_xla};
 
 fn shape(text: &str) -> ArrayShape {
     text.parse().unwrap()
@@ -20,7 +20,7 @@ fn shape(text: &str) -> ArrayShape {
 fn reshaped(text: &str, sizes: &[u64]) -> String {
     let operand = shape(text);
     let view = operand.to_index_map().unwrap().reshape(sizes).unwrap();
-    spell_view(&view, &operand).unwrap().to_string()
+    view_to_xla(&view, &operand).unwrap().to_string()
 }
 
 /// Checks that the text reads back, with the same places, the same width and the same size of the buffer.
@@ -43,7 +43,7 @@ fn reshaping_to_its_own_sizes_gives_back_the_text_of_every_recorded_layout() {
         for (_, array) in whole.arrays() {
             let Ok(map) = array.to_index_map() else { continue };
             let view = map.reshape(array.sizes()).unwrap();
-            assert_eq!(spell_view(&view, array).unwrap().to_string(), array.to_string());
+            assert_eq!(view_to_xla(&view, array).unwrap().to_string(), array.to_string());
             seen += 1;
         }
     }
@@ -100,13 +100,13 @@ fn views_of_tiled_arrays_have_few_tiles() {
 fn a_slice_at_the_start_keeps_the_tiles_and_the_buffer() {
     let operand = shape("f32[16,256]{1,0:T(8,128)S(1)}");
     let view = operand.to_index_map().unwrap().slice(&[Slice::from(0..8), Slice::ALL]).unwrap();
-    assert_eq!(spell_view(&view, &operand).unwrap().to_string(), "f32[8,256]{1,0:T(8,128)L(4096)S(1)}");
+    assert_eq!(view_to_xla(&view, &operand).unwrap().to_string(), "f32[8,256]{1,0:T(8,128)L(4096)S(1)}");
     let later = operand.to_index_map().unwrap().slice(&[Slice::from(8..16), Slice::ALL]).unwrap();
-    assert_eq!(spell_view(&later, &operand).unwrap_err().code(), "not_expressible");
+    assert_eq!(view_to_xla(&later, &operand).unwrap_err().code(), "not_expressible");
     let first_half = |text: &str| {
         let operand = shape(text);
         let view = operand.to_index_map().unwrap().slice(&[Slice::from(0..8), Slice::ALL]).unwrap();
-        spell_view(&view, &operand).unwrap()
+        view_to_xla(&view, &operand).unwrap()
     };
     // The operand's tiles stay, although a tile as large as the buffer would need no other padding.
     assert_eq!(first_half("f32[16,256]{1,0:T(8,256)}").to_string(), "f32[8,256]{1,0:T(8,256)L(4096)}");
@@ -116,7 +116,7 @@ fn a_slice_at_the_start_keeps_the_tiles_and_the_buffer() {
     assert_eq!(offsets(&spelled), (0..8 * 256).collect::<Vec<_>>());
     assert_eq!(physical(&spelled).len(), 16 * 256);
     assert_eq!(
-        spell(&shape("f32[8,128]{1,0:T(8,128)}").to_index_map().unwrap()).unwrap().to_string(),
+        to_xla_exact(&shape("f32[8,128]{1,0:T(8,128)}").to_index_map().unwrap()).unwrap().to_string(),
         "f32[8,128]{1,0}"
     );
 }
@@ -125,7 +125,7 @@ fn a_slice_at_the_start_keeps_the_tiles_and_the_buffer() {
 fn raising_finds_the_shortest_tiles_and_keeps_the_size_of_the_buffer() {
     let raised = |sizes: &[u64], strides: &[u64]| {
         let desc = BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap();
-        raise(&desc).unwrap().shape.to_string()
+        to_xla(&desc).unwrap().shape.to_string()
     };
     assert_eq!(raised(&[4, 3, 100], &[384, 128, 1]), "f32[4,3,100]{2,1,0:T(128)}");
     assert_eq!(raised(&[4, 3, 100], &[512, 128, 1]), "f32[4,3,100]{2,1,0:T(4,128)}");
@@ -138,7 +138,7 @@ fn raising_finds_the_shortest_tiles_and_keeps_the_size_of_the_buffer() {
         "f32[2,3,100]{2,1,0:T(3,128)L(4096)}",
     ] {
         let Lowering::Strided(desc) = lower(&shape(text)).unwrap() else { panic!("{text}") };
-        let back = raise(&desc).unwrap().shape;
+        let back = to_xla(&desc).unwrap().shape;
         assert_eq!(back.to_index_map().unwrap(), shape(text).to_index_map().unwrap(), "{text}: {back}");
         assert!(back.to_string().len() <= text.len(), "{text}: {back}");
     }
@@ -174,14 +174,14 @@ fn views_are_spelled_as_the_tpu_compiler_spells_them() {
         let (operand, result) = (shape(operand), shape(result));
         let view = view(&operand, steps);
         assert_eq!(view, result.to_index_map().unwrap(), "{line}");
-        let spelled = spell_view(&view, &operand).unwrap();
+        let spelled = view_to_xla(&view, &operand).unwrap();
         assert_eq!(spelled.layout().memory_space, operand.layout().memory_space);
         let (ours, compilers) = (but_memory_space(&spelled), but_memory_space(&result));
         assert!(ours.len() <= compilers.len(), "{ours}: {line}");
         (same, all) = (same + usize::from(ours == compilers), all + 1);
         // Without the operand, the compiler's spelling is not known, but it has no fewer tiles than the
         // shortest spelling.
-        let fewest = spell(&view).unwrap();
+        let fewest = to_xla_exact(&view).unwrap();
         assert!(fewest.layout().tiles().len() <= result.layout().tiles().len(), "{fewest}: {line}");
     }
     assert!(all >= 500 && same * 100 >= all * 95, "{same} of {all}");
@@ -241,12 +241,12 @@ proptest! {
         let own = operand.to_index_map().unwrap();
         if let Ok(view) = own.reshape(&regrouped(operand.sizes(), &choice)) {
             // In row-major order, the elements are at the operand's places.
-            if let Ok(spelled) = spell_view(&view, &operand) {
+            if let Ok(spelled) = view_to_xla(&view, &operand) {
                 assert_says(&spelled, &view);
                 prop_assert_eq!(offsets(&spelled), offsets(&operand), "{} as {}", operand, spelled);
                 prop_assert_eq!(physical(&spelled).len(), physical(&operand).len());
             }
-            if let Ok(spelled) = spell(&view) {
+            if let Ok(spelled) = to_xla_exact(&view) {
                 assert_says(&spelled, &view);
                 prop_assert_eq!(offsets(&spelled), offsets(&operand), "{} as {}", operand, spelled);
             }
@@ -256,16 +256,16 @@ proptest! {
         let view = own.permute(&order).unwrap();
         let permuted = operand.permute(&order).unwrap();
         assert_says(&permuted, &view);
-        if let Ok(spelled) = spell_view(&view, &operand) {
+        if let Ok(spelled) = view_to_xla(&view, &operand) {
             assert_says(&spelled, &view);
         }
         let range = |&size: &u64| Slice::from(0..size.saturating_sub(cut));
         if let Ok(view) = own.slice(&operand.sizes().iter().map(range).collect::<Vec<_>>())
-            && let Ok(spelled) = spell_view(&view, &operand)
+            && let Ok(spelled) = view_to_xla(&view, &operand)
         {
             assert_says(&spelled, &view);
         }
-        prop_assert_eq!(spell_view(&own.reshape(operand.sizes()).unwrap(), &operand).unwrap(), operand);
+        prop_assert_eq!(view_to_xla(&own.reshape(operand.sizes()).unwrap(), &operand).unwrap(), operand);
     }
 
     #[test]
@@ -273,7 +273,7 @@ proptest! {
         if let Lowering::Strided(desc) = lower(&operand).unwrap()
             && operand.element_count() > 0
         {
-            match raise(&desc) {
+            match to_xla(&desc) {
                 Ok(raised) => {
                     prop_assert_eq!(offsets(&raised.shape), offsets(&operand), "{} as {}", operand, raised.shape);
                     prop_assert_eq!(physical(&raised.shape).len(), physical(&operand).len(), "{} as {}", operand, raised.shape);

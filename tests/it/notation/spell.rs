@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tensor_layout::AnyLayout;
 use tensor_layout::map::same_layout;
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
-use tensor_layout_text::spell;
+use tensor_layout_text::to_xla_exact;
 use tensor_layout_text::{Layout, Notation, text_in};
 
 /// The abstract tag of an order and blocks.
@@ -66,7 +66,7 @@ proptest! {
         let back = onednn_tag(&map).unwrap();
         prop_assert_eq!(&tagged(DataType::F32, &sizes, &back).to_index_map().unwrap(), &map, "{} {}", tag, back);
         // The radix sort reaches the layout as well.
-        prop_assert_eq!(&spell(&map).unwrap().to_index_map().unwrap(), &map, "{}", tag);
+        prop_assert_eq!(&to_xla_exact(&map).unwrap().to_index_map().unwrap(), &map, "{}", tag);
     }
 
     #[test]
@@ -82,7 +82,7 @@ proptest! {
         if let Ok(view) = map.reshape(&split) {
             map = view;
         }
-        match spell(&map) {
+        match to_xla_exact(&map) {
             Ok(spelled) => prop_assert_eq!(spelled.to_index_map().unwrap(), map),
             Err(error) => {
                 prop_assert_eq!(error.code(), "not_expressible");

@@ -7,7 +7,7 @@ use crate::literal::{cases, indices};
 use proptest::prelude::*;
 use tensor_layout::AnyLayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
-use tensor_layout_text::spell;
+use tensor_layout_text::to_xla_exact;
 use tensor_layout_text::{Layout, Notation, ViewStep, read_list, text_in};
 
 #[test]
@@ -185,7 +185,7 @@ proptest! {
         };
         let text = format!("{}:{}", groups(&extents), groups(&strides));
         let map = format!("u8{text}").parse::<Layout>().unwrap().to_index_map().unwrap();
-        let shape = spell(&map).unwrap();
+        let shape = to_xla_exact(&map).unwrap();
         let spelled = shape.to_index_map().unwrap();
         prop_assert_eq!((spelled.sizes(), spelled.physical_elements()), (map.sizes(), map.physical_elements()));
         for index in indices(map.sizes()).step_by(7) {

@@ -121,7 +121,7 @@ fn every_choice_copies_large_pairs_as_the_portable_kernels() {
 
 fn planned(settings: &Settings) -> Result<Relayout, Error> {
     let (rows, columns): (ArrayShape, ArrayShape) = ("f32[70,90]{1,0}".parse()?, "f32[70,90]{0,1}".parse()?);
-    Relayout::with(&rows, &columns, settings)
+    Relayout::with_settings(&rows, &columns, settings)
 }
 
 #[test]

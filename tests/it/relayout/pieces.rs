@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use tensor_layout::relayout::{Destination, Padding, Piece, Relayout, Settings};
-use tensor_layout::strided::Owns;
-use tensor_layout::upload::{DeviceLimits, Role, arena};
+use tensor_layout::strided::GapOwner;
+use tensor_layout::upload::{Arena, DeviceLimits, Role};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 use crate::literal::strided_offsets;
@@ -87,9 +87,9 @@ proptest! {
         let from = BufferTensorDesc::packed(slice.data_type(), slice.sizes()).unwrap();
         let source = vec![0x5a; usize::try_from(from.total_tensor_size_in_bytes()).unwrap()];
         let settings = Settings { least_piece: Some(1), ..Settings::default() };
-        let plan = Relayout::with(&from, &slice, &settings).unwrap();
+        let plan = Relayout::with_settings(&from, &slice, &settings).unwrap();
         let padded = plan.clone().with_padding([Padding::Keep, Padding::Zero, Padding::Fill(1)][padding]);
-        prop_assert!(padded.is_ok() || slice.owns() != Owns::Buffer, "{}", slice);
+        prop_assert!(padded.is_ok() || slice.gap_owner() != GapOwner::All, "{}", slice);
         let plan = padded.unwrap_or(plan);
 
         // The buffer is that of the whole tensor, and a few bytes more.
@@ -114,7 +114,7 @@ proptest! {
         }
         if plan.padding() == Padding::Keep {
             prop_assert!(by_run == own, "padding of {slice} was written");
-        } else if slice.owns() == Owns::Buffer {
+        } else if slice.gap_owner() == GapOwner::All {
             prop_assert!(by_run[..size].iter().all(|&bits| bits == 0xff), "{slice} is not all written: {by_run:02x?}");
         }
     }
@@ -131,7 +131,7 @@ proptest! {
             tensors.iter().zip(0..).map(|((whole, slice), i)| if sliced >> i & 1 == 1 { slice } else { whole }).collect();
         let given: Vec<(&dyn ToIndexMap, Role)> =
             tensors.iter().map(|&desc| (desc as &dyn ToIndexMap, Role::Input)).collect();
-        let Ok(arena) = arena(&given, &limits) else { return Ok(()) };
+        let Ok(arena) = Arena::new(&given, &limits) else { return Ok(()) };
         let size = |bytes: u64| usize::try_from(bytes).unwrap();
         let mut taken: Vec<Vec<u8>> = arena.buffers.iter().map(|&bytes| vec![0; size(bytes)]).collect();
         for (desc, binding) in tensors.iter().zip(&arena.tensors).flat_map(|(desc, all)| all.iter().map(move |one| (desc, one))) {
@@ -139,7 +139,7 @@ proptest! {
             let from = BufferTensorDesc::packed(desc.data_type(), map.sizes()).unwrap();
             let source = vec![0x5a; size(from.total_tensor_size_in_bytes())];
             let settings = Settings { least_piece: Some(1), ..Settings::default() };
-            let plan = Relayout::with(&from, &binding.layout, &settings).unwrap();
+            let plan = Relayout::with_settings(&from, &binding.layout, &settings).unwrap();
             let plan = if zero { plan.clone().with_padding(Padding::Zero).unwrap_or(plan) } else { plan };
             let taken = &mut taken[binding.buffer];
             let offset = size(binding.offset);

@@ -636,7 +636,7 @@ fn the_bytes_that_a_size_is_rounded_up_by_are_padding() {
         (&odd, Padding::Fill(8), 4, 4, [1, 0x82, 0, 0, 9, 9, 9, 9, 9, 9]),
     ] {
         let settings = Settings { padding, least_piece: Some(1), ..Settings::default() };
-        let relayout = Relayout::with(desc, desc, &settings).unwrap();
+        let relayout = Relayout::with_settings(desc, desc, &settings).unwrap();
         assert_eq!(relayout.destination_size_in_bytes(), size);
         let mut runs = [[9; 10]; 3];
         relayout.run(&[1, 2, 3], &mut runs[0]).unwrap();

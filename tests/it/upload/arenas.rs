@@ -4,7 +4,7 @@ use crate::literal::cases;
 use proptest::prelude::*;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::strided::Slice;
-use tensor_layout::upload::{DeviceLimits, Role, arena, pack_buffer, suggest};
+use tensor_layout::upload::{Arena, DeviceLimits, PackedBuffer, Role, suggest};
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, ToIndexMap};
 
 use super::webgpu::arena_tensor;
@@ -37,13 +37,13 @@ fn holds(layout: &AnyLayout, byte: u8, buffer: &[u8]) -> bool {
     let map = layout.to_index_map().unwrap();
     let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).unwrap();
     let packed = if map.element_bits() == 8 { packed.with_byte_elements() } else { packed.to_index_map() }.unwrap();
-    let back = Relayout::new(layout, &packed.in_buffer_of(map.element_count(), false).unwrap()).unwrap();
+    let back = Relayout::new(layout, &packed.with_physical_elements(map.element_count()).unwrap()).unwrap();
     back.to_vec(buffer).unwrap().iter().all(|&found| found == byte)
 }
 
 /// The tensors that a device takes: as they are, or in the layout that is suggested for the device.
 fn taken(tensors: &[(AnyLayout, Role)], limits: &DeviceLimits) -> Vec<(AnyLayout, Role)> {
-    let is_taken = |layout: &AnyLayout, role| arena(&[(layout as &dyn ToIndexMap, role)], limits).is_ok();
+    let is_taken = |layout: &AnyLayout, role| Arena::new(&[(layout as &dyn ToIndexMap, role)], limits).is_ok();
     let choose = |(layout, role): &(AnyLayout, Role)| {
         if is_taken(layout, *role) {
             return Some((layout.clone(), *role));
@@ -70,7 +70,7 @@ proptest! {
             let layouts = taken(&layouts, &limits);
             let given: Vec<(&dyn ToIndexMap, Role)> =
                 layouts.iter().map(|(layout, role)| (layout as &dyn ToIndexMap, *role)).collect();
-            let arena = arena(&given, &limits).unwrap();
+            let arena = Arena::new(&given, &limits).unwrap();
             let mut buffers: Vec<Vec<u8>> = arena.buffers.iter().map(|&bytes| vec![0xee; size(bytes)]).collect();
             let mut places: Vec<(u8, usize, usize, &AnyLayout)> = Vec::new();
             for (byte, binding) in (1..).zip(arena.tensors.iter().flatten()) {
@@ -85,7 +85,7 @@ proptest! {
             }
 
             let all: Vec<&dyn ToIndexMap> = layouts.iter().map(|(layout, _)| layout as &dyn ToIndexMap).collect();
-            let Ok(packed) = pack_buffer(&all, &limits) else { continue };
+            let Ok(packed) = PackedBuffer::new(&all, &limits) else { continue };
             let mut buffer = vec![0xee; size(packed.len)];
             let mut numbered: Vec<(u8, usize)> = (1..).zip(0..layouts.len()).collect();
             numbered.sort_by_key(|&(byte, _)| u64::from(byte).wrapping_mul(order | 1));
@@ -120,11 +120,11 @@ fn a_place_is_as_long_as_its_layout_says() {
     for name in ["metal", "metal-tensor", "webnn", "vulkan:minStorageBufferOffsetAlignment=1"] {
         let limits: DeviceLimits = name.parse().unwrap();
         let given: [(&dyn ToIndexMap, Role); 2] = [(&tensors[0], Role::Input), (&tensors[1], Role::Input)];
-        let arena = arena(&given, &limits).unwrap();
+        let arena = Arena::new(&given, &limits).unwrap();
         let [first, second] = [&arena.tensors[0][0], &arena.tensors[1][0]];
         assert_eq!((first.offset, first.bound.clone()), (0, 0..6), "{name}");
         assert!(second.buffer != first.buffer || second.offset == 8, "{name}: {second:?}");
     }
-    let packed = pack_buffer(&[&tensors[0], &tensors[0]], &"metal".parse().unwrap()).unwrap();
+    let packed = PackedBuffer::new(&[&tensors[0], &tensors[0]], &"metal".parse().unwrap()).unwrap();
     assert_eq!((packed.offsets, packed.len), (vec![0, 8], 16));
 }

@@ -1,7 +1,7 @@
 //! The limits of the specifications, with values on the limit and one beyond it.
 
 use super::named;
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, suggest, validate, validate_description};
+use tensor_layout::upload::{DeviceLimits, PackedBuffer, Role, UploadBuffer, suggest, validate, validate_description};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// The limits are from *MTLTensorDescriptor*, *VkPhysicalDeviceTensorPropertiesARM* (required limits),
@@ -55,15 +55,15 @@ fn a_buffer_is_packed_up_to_its_last_byte() {
     let desc = BufferTensorDesc::packed(DataType::U8, &[64]).unwrap();
     let mut limits = DeviceLimits::none();
     (limits.max_binding, limits.max_buffer) = (64, 128);
-    assert_eq!(pack_buffer(&[&desc, &desc], &limits).unwrap().len, 128);
+    assert_eq!(PackedBuffer::new(&[&desc, &desc], &limits).unwrap().len, 128);
     limits.max_buffer = 127;
-    assert_eq!(pack_buffer(&[&desc, &desc], &limits).unwrap_err().code(), "buffer_limit");
+    assert_eq!(PackedBuffer::new(&[&desc, &desc], &limits).unwrap_err().code(), "buffer_limit");
     (limits.max_binding, limits.max_buffer) = (63, 128);
-    assert_eq!(pack_buffer(&[&desc, &desc], &limits).unwrap_err().code(), "binding_limit");
+    assert_eq!(PackedBuffer::new(&[&desc, &desc], &limits).unwrap_err().code(), "binding_limit");
     // Elements begin at multiples of their size, even if the device requires no alignment.
     let wide = BufferTensorDesc::packed(DataType::F64, &[1]).unwrap();
     let odd = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap();
-    assert_eq!(pack_buffer(&[&odd, &wide, &odd, &wide], &DeviceLimits::none()).unwrap().offsets, [0, 8, 16, 24]);
+    assert_eq!(PackedBuffer::new(&[&odd, &wide, &odd, &wide], &DeviceLimits::none()).unwrap().offsets, [0, 8, 16, 24]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::literal::{any_shape, cases, physical};
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    DeviceLimits, Role, UploadBuffer, pack_buffer, split_binding, validate, validate_description,
+    DeviceLimits, PackedBuffer, Role, UploadBuffer, split_binding, validate, validate_description,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 use tensor_layout_text::Layout;
@@ -57,7 +57,7 @@ fn what_has_no_map_is_the_only_error() {
     let errors = validate(&several, &UploadBuffer::new(1, 3, Role::Input), &DeviceLimits::webgpu()).unwrap_err();
     assert_eq!(errors.codes(), ["not_expressible"]);
     assert_eq!(errors.report.total_bytes, 0);
-    assert!(pack_buffer(&[&several], &DeviceLimits::webgpu()).is_err());
+    assert!(PackedBuffer::new(&[&several], &DeviceLimits::webgpu()).is_err());
     assert!(split_binding(&several, &DeviceLimits::webgpu()).is_err());
 }
 
@@ -87,7 +87,7 @@ fn a_text_is_checked_as_what_it_says() {
 #[test]
 fn a_buffer_of_tiled_weights() {
     let (first, second) = (shape("f32[3,5]{1,0:T(2,2)}"), shape("s4[100]{0:T(64)E(4)}"));
-    let packed = pack_buffer(&[&first, &second], &DeviceLimits::webgpu()).unwrap();
+    let packed = PackedBuffer::new(&[&first, &second], &DeviceLimits::webgpu()).unwrap();
     assert_eq!((packed.offsets, packed.len), (vec![0, 256], 256 + 64));
 }
 

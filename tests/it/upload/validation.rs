@@ -4,7 +4,7 @@ use super::named;
 use crate::literal::cases;
 use tensor_layout::strided::IndexWidth;
 use tensor_layout::upload::{
-    Binding, DeviceLimits, Errors, FeatureLevel, Role, UploadBuffer, UploadReport, pack_buffer, validate,
+    Binding, DeviceLimits, Errors, FeatureLevel, PackedBuffer, Role, UploadBuffer, UploadReport, validate,
     validate_bindings,
 };
 use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
@@ -232,7 +232,7 @@ fn packed_buffers_pass_their_own_check() {
     ];
     for limits in [directml(), DeviceLimits::webgpu(), named("vulkan"), DeviceLimits::none(), named("d3d12")] {
         let layouts: Vec<_> = descs.iter().map(|desc| desc as &dyn tensor_layout::ToIndexMap).collect();
-        let packed = pack_buffer(&layouts, &limits).unwrap();
+        let packed = PackedBuffer::new(&layouts, &limits).unwrap();
         let bindings: Vec<Binding<'_>> = descs
             .iter()
             .zip(&packed.offsets)
@@ -321,7 +321,7 @@ mod accepted_is_safe {
             limits in any_limits(),
         ) {
             let layouts: Vec<_> = descs.iter().map(|desc| desc as &dyn tensor_layout::ToIndexMap).collect();
-        let packed = pack_buffer(&layouts, &limits).unwrap();
+        let packed = PackedBuffer::new(&layouts, &limits).unwrap();
             let mut taken = std::collections::HashSet::new();
             for (desc, &offset) in descs.iter().zip(&packed.offsets) {
                 let result = validate(desc, &UploadBuffer::new(packed.len, offset, Role::Input), &limits);

@@ -5,7 +5,7 @@ use super::named;
 use crate::literal::cases;
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    Binding, DeviceLimits, Role, UploadBuffer, arena, pack_buffer, split_binding, validate, validate_bindings,
+    Arena, Binding, DeviceLimits, PackedBuffer, Role, UploadBuffer, split_binding, validate, validate_bindings,
     validate_description,
 };
 use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
@@ -155,19 +155,19 @@ fn packed_buffers_know_the_largest_binding() {
     let large = packed(DataType::F32, &[51865, 640]);
     let bias = packed(DataType::F32, &[640]);
     assert_eq!(
-        pack_buffer(&[&bias, &large], &limits),
-        Ok(pack_buffer(&[&bias, &large], &limits).unwrap()),
+        PackedBuffer::new(&[&bias, &large], &limits),
+        Ok(PackedBuffer::new(&[&bias, &large], &limits).unwrap()),
         "132774400 bytes fit one binding"
     );
     let larger = packed(DataType::F32, &[51865, 660]);
     assert_eq!(
-        pack_buffer(&[&bias, &larger], &limits),
+        PackedBuffer::new(&[&bias, &larger], &limits),
         Err(tensor_layout::plan::Code::BindingLimit.by(136_923_600, limits.max_binding))
     );
     // The pieces of the tensor fit.
     let pieces: Vec<_> = split_binding(&larger, &limits).unwrap().into_iter().map(|piece| piece.layout).collect();
     let layouts: Vec<&dyn ToIndexMap> = pieces.iter().map(|piece| piece as &dyn ToIndexMap).collect();
-    let packed = pack_buffer(&layouts, &limits).unwrap();
+    let packed = PackedBuffer::new(&layouts, &limits).unwrap();
     let bindings: Vec<Binding<'_>> = pieces
         .iter()
         .zip(&packed.offsets)
@@ -338,7 +338,7 @@ proptest! {
             })
             .collect();
         let given: Vec<(&dyn ToIndexMap, Role)> = tensors.iter().map(|(layout, role)| (&**layout, *role)).collect();
-        let arena = match arena(&given, &limits) {
+        let arena = match Arena::new(&given, &limits) {
             Ok(arena) => arena,
             Err(problems) => {
                 for (position, errors) in problems.tensors {

@@ -9,7 +9,7 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::memory_space_name;
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_text::layout::Plane;
-use tensor_layout_text::named::known_as;
+use tensor_layout_text::named::names_of;
 use tensor_layout_text::{Layout, Line, Notation};
 
 use crate::output::{Ink, joined, painted};
@@ -202,7 +202,7 @@ impl<'l> Description<'l> {
             return None;
         }
         let own = self.text.clone();
-        let known = self.map.as_ref().map(|mapped| known_as(&mapped.map)).unwrap_or_default();
+        let known = self.map.as_ref().map(|mapped| names_of(&mapped.map)).unwrap_or_default();
         Some(known.iter().map(ToString::to_string).filter(|name| *name != own).collect())
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use tensor_layout::plan::Code;
 use tensor_layout::relayout::{Padding, Relayout, Settings, Stores};
-use tensor_layout::strided::Slice;
+use tensor_layout::strided::{GapOwner, Slice};
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{AnyLayout, Error};
 use tensor_layout_text::layout::{Copies, PartCopy, copies};
@@ -318,5 +318,5 @@ fn moved(layout: &Layout) -> Result<(Layout, u64), Error> {
     let bytes = bits.checked_div(8).filter(|_| bits.is_multiple_of(8)).and_then(|bytes| u64::try_from(bytes).ok());
     let (Some(bytes), Ok(map)) = (bytes, map.clone().with_base(0)) else { return Ok((layout.clone(), 0)) };
     let elements = map.span_elements();
-    Ok((AnyLayout::Mapped(map.in_buffer_of(elements, true)?).into(), bytes))
+    Ok((AnyLayout::Mapped(map.with_physical_elements(elements)?.with_gap_owner(GapOwner::Others)).into(), bytes))
 }

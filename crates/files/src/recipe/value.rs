@@ -112,7 +112,7 @@ fn read_as(layout: &Layout, unit: Unit) -> Result<Layout, Error> {
             })?;
             *last = last.checked_div(block).unwrap_or(0);
             sizes.push(block);
-            Ok(BlockTensorDesc::of_bytes(block_type, bytes.reshape(&sizes)?)?.into())
+            Ok(BlockTensorDesc::from_bytes(block_type, bytes.reshape(&sizes)?)?.into())
         }
     }
 }

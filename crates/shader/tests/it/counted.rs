@@ -31,7 +31,7 @@ pub(crate) fn cases() -> impl Iterator<Item = (String, Relayout)> {
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
         (
             format!("{size}/{name}"),
-            Relayout::with(&from, &to, &Settings { reversed: axes, ..Settings::default() }).unwrap(),
+            Relayout::with_settings(&from, &to, &Settings { reversed: axes, ..Settings::default() }).unwrap(),
         )
     })
 }

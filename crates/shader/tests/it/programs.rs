@@ -354,11 +354,14 @@ fn reversed_axes_and_other_widths_are_copied_as_on_the_cpu() {
         ("s4[7,9]{1,0:E(4)}", "s4[7,9]{0,1}", &[1], Form::General),
     ] {
         for padding in [Padding::Keep, Padding::Zero] {
-            let relayout =
-                Relayout::with(&map(from), &map(to), &Settings { reversed: axes.to_vec(), ..Settings::default() })
-                    .unwrap()
-                    .with_padding(padding)
-                    .unwrap();
+            let relayout = Relayout::with_settings(
+                &map(from),
+                &map(to),
+                &Settings { reversed: axes.to_vec(), ..Settings::default() },
+            )
+            .unwrap()
+            .with_padding(padding)
+            .unwrap();
             compare(&relayout, form);
         }
     }

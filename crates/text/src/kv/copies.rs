@@ -13,7 +13,7 @@
 use tensor_layout::checked::{self, BYTES};
 use tensor_layout::plan::Code;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::strided::Slice;
+use tensor_layout::strided::{GapOwner, Slice};
 use tensor_layout::{Error, IndexMap};
 
 use super::KvCache;
@@ -146,7 +146,7 @@ impl KvCache {
         }
         let map = self.whole.slice(&ranges)?;
         let end = map.span_elements();
-        map.in_buffer_of(end, true)
+        Ok(map.with_physical_elements(end)?.with_gap_owner(GapOwner::Others))
     }
 
     /// Refuses a table of a destination that names a block twice.

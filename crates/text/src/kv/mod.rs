@@ -278,7 +278,7 @@ impl KvCache {
         let Some((start, run)) = run else {
             let map = self.whole.slice(&ranges)?;
             // The places after the last token of the last block are the cache's own.
-            let map = if self.is_whole { map.with_owned(self.whole.owns()) } else { map };
+            let map = if self.is_whole { map.with_gap_owner(self.whole.gap_owner()) } else { map };
             return Ok(Part { indices: slices, map, flip: 0 });
         };
         let first = checked::mul(run.first().copied().unwrap_or(0), self.tokens_of_block, ELEMENTS)?;

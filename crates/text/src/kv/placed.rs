@@ -2,7 +2,7 @@
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS};
-use tensor_layout::map::{IndexMap, Mode};
+use tensor_layout::map::IndexMap;
 use tensor_layout::strided::Slice;
 
 use super::KvCache;
@@ -35,12 +35,12 @@ impl Written {
         };
         let of = |axis: char| {
             let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| logical(*letter) == axis);
-            own.map(|(&(_, size), &stride)| Mode::new(size, stride)).collect::<Vec<_>>()
+            own.map(|(&(_, size), &stride)| (size, stride)).collect::<Vec<_>>()
         };
         let axes: String = "LBTHNCD".chars().filter(|&axis| !of(axis).is_empty()).collect();
-        let dimensions: Vec<Vec<Mode>> = axes.chars().map(of).collect();
+        let dimensions: Vec<Vec<(u64, u64)>> = axes.chars().map(of).collect();
         let whole = IndexMap::from_digits(self.data_type, self.data_type.bits(), &dimensions)?;
-        let whole = if whole.element_count() > 0 { whole.in_buffer_of(elements, false)? } else { whole };
+        let whole = if whole.element_count() > 0 { whole.with_physical_elements(elements)? } else { whole };
         let range = |axis: char| {
             let (name, scale) = if axis == 'C' && has('2') { ('2', self.size("D").unwrap_or(1)) } else { (axis, 1) };
             match self.axis(name).and_then(|field| field.part) {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use tensor_layout::checked;
 use tensor_layout::plan::Code;
 use tensor_layout::relayout::{Padding, Relayout, Settings};
+use tensor_layout::strided::GapOwner;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{DataType, Error, IndexMap};
 
@@ -60,7 +61,7 @@ pub struct PartCopy {
 /// `not_expressible` for a tuple, for planes that differ in number or in the values that have one scale, and
 /// if an axis that runs backwards is cut into parts; `data_type_mismatch` for blocks of another type,
 /// `size_mismatch` for other sizes, `overlapping_destination` if a block of the destination is there twice,
-/// `not_a_view` for tiles that cannot be cut where the parts end, and the errors of [`Relayout::with`].
+/// `not_a_view` for tiles that cannot be cut where the parts end, and the errors of [`Relayout::with_settings`].
 ///
 /// ```
 /// use tensor_layout::relayout::Settings;
@@ -141,7 +142,7 @@ fn plane_copies(
     let reversed = [turned(from, to), turned(to, from)].concat();
     let settings = Settings { reversed, ..settings.clone() };
     if let ([one], [other]) = (from.parts.as_slice(), to.parts.as_slice()) {
-        let plan = Relayout::with(&in_own_bytes(&one.map)?, &in_own_bytes(&other.map)?, &settings)?;
+        let plan = Relayout::with_settings(&in_own_bytes(&one.map)?, &in_own_bytes(&other.map)?, &settings)?;
         list.push(PartCopy { plan: Arc::new(plan), at, flip: one.flip ^ other.flip, plane });
         return Ok(());
     }
@@ -204,7 +205,7 @@ fn check_sizes(from: &[u64], to: &[u64]) -> Result<(), Error> {
 /// ```
 pub fn in_own_bytes(map: &IndexMap) -> Result<IndexMap, Error> {
     let elements = map.physical_elements();
-    Ok(map.clone().in_buffer_of(elements, map.is_part())?.with_owned(map.owns()))
+    Ok(map.clone().with_physical_elements(elements)?.with_gap_owner(map.gap_owner()))
 }
 
 /// The plans that were made last: the runs of a block table have few forms.
@@ -223,7 +224,7 @@ impl Shared {
         if let Some((_, _, plan)) = known {
             return Ok((plan.clone(), [from, to]));
         }
-        let plan = Arc::new(Relayout::with(&source, &destination, &self.settings)?);
+        let plan = Arc::new(Relayout::with_settings(&source, &destination, &self.settings)?);
         self.plans.truncate(Self::MOST);
         self.plans.insert(0, (source, destination, plan.clone()));
         Ok((plan, [from, to]))
@@ -237,7 +238,8 @@ fn moved(map: IndexMap) -> Result<(IndexMap, u64), Error> {
     let Some(bytes) = bits.checked_div(8).filter(|_| bits.is_multiple_of(8)) else { return Ok((map, 0)) };
     let map = map.with_base(0)?;
     let elements = map.span_elements();
-    Ok((map.in_buffer_of(elements, true)?, checked::narrow(bytes, checked::BYTES)?))
+    let map = map.with_physical_elements(elements)?.with_gap_owner(GapOwner::Others);
+    Ok((map, checked::narrow(bytes, checked::BYTES)?))
 }
 
 /// Returns the maps of the common indices of two parts, cut where a view would not exist.

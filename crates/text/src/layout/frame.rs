@@ -26,6 +26,7 @@ use std::sync::LazyLock;
 use tensor_layout::checked::{self, BYTES, OFFSET};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::plan::{Code, read_type_and_sizes};
+use tensor_layout::strided::GapOwner;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error, ToIndexMap};
 
@@ -347,7 +348,8 @@ impl Frame {
         is_part: bool,
     ) -> Result<AnyLayout, Error> {
         let desc = BufferTensorDesc::new(self.data_type, sizes, Some(strides))?.with_base_offset(base)?;
-        Ok(AnyLayout::Mapped(desc.to_index_map()?.in_buffer_of(total, is_part)?))
+        let map = desc.to_index_map()?.with_physical_elements(total)?;
+        Ok(AnyLayout::Mapped(if is_part { map.with_gap_owner(GapOwner::Others) } else { map }))
     }
 
     /// The one plane of a frame of channels, whose order in memory is `stored`.

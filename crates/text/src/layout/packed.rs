@@ -1,6 +1,6 @@
 //! The planes of a layout in one buffer.
 
-use tensor_layout::upload::{DeviceLimits, PackedBuffer, pack_buffer};
+use tensor_layout::upload::{DeviceLimits, PackedBuffer};
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
 use super::{Layout, Plane};
@@ -24,13 +24,13 @@ impl Layout {
         }
     }
 
-    /// Chooses an offset for each plane in one buffer, the values first, as [`pack_buffer`] does. Planes of
+    /// Chooses an offset for each plane in one buffer, the values first, as [`PackedBuffer::new`] does. Planes of
     /// the same records, such as `tenstorrent.bfp8_b.values` and `tenstorrent.bfp8_b.exponents`, have the
     /// same offset: the bytes of the records are there once.
     ///
     /// # Errors
     ///
-    /// The errors of [`pack_buffer`] and of [`Plane::bound`].
+    /// The errors of [`PackedBuffer::new`] and of [`Plane::bound`].
     ///
     /// ```
     /// use tensor_layout::DeviceLimits;
@@ -69,7 +69,7 @@ impl Layout {
                 }
             })
             .collect();
-        let mut packed = pack_buffer(&layouts, limits)?;
+        let mut packed = PackedBuffer::new(&layouts, limits)?;
         let offset = |first: &usize| {
             let place = own.iter().position(|(place, _)| place == first)?;
             packed.offsets.get(place).copied()

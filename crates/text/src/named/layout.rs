@@ -187,7 +187,7 @@ impl NamedLayout {
         part.map.offset(&inside)
     }
 
-    /// The full name with its numbers: `ggml.q8_0x4.qs<8>`. An example is at [`KnownAs`].
+    /// The full name with its numbers: `ggml.q8_0x4.qs<8>`. An example is at [`NameMatch`].
     #[must_use]
     pub fn name(&self) -> String {
         with_numbers(&self.row.name, &self.numbers)
@@ -330,7 +330,7 @@ fn alignment(row: &Row, data_type: DataType) -> u64 {
 /// A name of a layout, perhaps with its axes in another order.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct KnownAs {
+pub struct NameMatch {
     /// The layout with this name.
     pub layout: NamedLayout,
     /// For each axis of the named layout, the number of the matching axis in the layout that was passed.
@@ -338,7 +338,7 @@ pub struct KnownAs {
     pub axes: Option<Vec<usize>>,
 }
 
-impl fmt::Display for KnownAs {
+impl fmt::Display for NameMatch {
     /// Writes `hipblaslt.COL16_4R8:bf16[64,32] on axes 1,0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.layout.fmt(f)?;
@@ -357,10 +357,10 @@ impl fmt::Display for KnownAs {
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, ToIndexMap};
-/// use tensor_layout_text::named::known_as;
+/// use tensor_layout_text::named::names_of;
 ///
 /// let names = |text: &str| -> Result<Vec<String>, tensor_layout::Error> {
-///     Ok(known_as(&text.parse::<ArrayShape>()?.to_index_map()?).iter().map(ToString::to_string).collect())
+///     Ok(names_of(&text.parse::<ArrayShape>()?.to_index_map()?).iter().map(ToString::to_string).collect())
 /// };
 /// let vectors = names("f16[2,33,3,2]{3,2,1,0:T(16,1,1)}")?;
 /// assert_eq!(vectors[..2], ["tensorrt.kCHW16:f16[2,33,3,2]", "openvino.b_fs_yx_fsv16:f16[2,33,3,2]"]);
@@ -369,7 +369,7 @@ impl fmt::Display for KnownAs {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[must_use]
-pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
+pub fn names_of(map: &IndexMap) -> Vec<NameMatch> {
     let rank = map.sizes().len();
     if is_row_major(map) {
         return Vec::new();
@@ -399,7 +399,7 @@ pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
         let axes = (order != same).then_some(&order);
         for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type(), None)) {
             let named = every_choice(row).into_iter().filter_map(|numbers| named_like(row, &numbers, &turned).ok()?);
-            known.extend(named.map(|layout| KnownAs { layout, axes: axes.cloned() }));
+            known.extend(named.map(|layout| NameMatch { layout, axes: axes.cloned() }));
         }
     }
     known

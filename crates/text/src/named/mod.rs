@@ -1,7 +1,7 @@
 //! Layouts for which devices and libraries have names, in one exact table.
 //!
 //! A name, a type and logical sizes determine a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads
-//! such a text, and [`Layout`](crate::Layout) reads it among other notations. [`known_as`]
+//! such a text, and [`Layout`](crate::Layout) reads it among other notations. [`names_of`]
 //! returns the names of a layout. [`rows`] returns the table itself, which is the file
 //! `crates/text/src/named/layouts.txt`.
 //!
@@ -29,7 +29,7 @@ mod repack;
 mod rule;
 use core::fmt;
 pub(crate) use layout::is_for;
-pub use layout::{KnownAs, NamedLayout, full_name, known_as};
+pub use layout::{NameMatch, NamedLayout, full_name, names_of};
 use std::sync::OnceLock;
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS};

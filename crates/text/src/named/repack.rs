@@ -15,8 +15,8 @@
 
 use tensor_layout::checked::{self, ELEMENTS, OFFSET};
 use tensor_layout::element::DataType;
-use tensor_layout::map::{IndexMap, Mode};
-use tensor_layout::strided::Slice;
+use tensor_layout::map::IndexMap;
+use tensor_layout::strided::{GapOwner, Slice};
 use tensor_layout::{BufferTensorDesc, Error};
 
 use crate::part::Part;
@@ -40,16 +40,16 @@ pub(super) fn parts(text: &str, values: &Values<'_>, sizes: &[u64], flip: u8) ->
         let unit = if unit.is_empty() { length } else { values.evaluate(unit)?.max(1) };
         let turns = length.checked_div(unit).ok_or_else(|| no_value(field))?;
         let groups = checked::mul(*blocks, group, OFFSET)?;
-        let mut dimensions: Vec<Vec<Mode>> =
-            outer.iter().zip(packed.strides()).map(|(&size, &stride)| vec![Mode::new(size, stride)]).collect();
+        let mut dimensions: Vec<Vec<(u64, u64)>> =
+            outer.iter().zip(packed.strides()).map(|(&size, &stride)| vec![(size, stride)]).collect();
         dimensions.extend([
-            vec![Mode::new(rows.checked_div(together).unwrap_or(0), groups), Mode::new(together, unit)],
-            vec![Mode::new(*blocks, group)],
-            vec![Mode::new(turns, checked::mul(together, unit, OFFSET)?), Mode::new(unit, 1)],
+            vec![(rows.checked_div(together).unwrap_or(0), groups), (together, unit)],
+            vec![(*blocks, group)],
+            vec![(turns, checked::mul(together, unit, OFFSET)?), (unit, 1)],
         ]);
         let map = IndexMap::from_digits(DataType::U8, 8, &dimensions)?;
         let map = map.with_base(checked::mul(before, together, OFFSET)?)?;
-        let map = map.in_buffer_of(packed.exact_size_in_bytes(), true)?;
+        let map = map.with_physical_elements(packed.exact_size_in_bytes())?.with_gap_owner(GapOwner::Others);
         let mut indices = vec![Slice::ALL; sizes.len()];
         if let Some(last) = indices.last_mut() {
             *last = (first..checked::add(first, length, ELEMENTS)?).into();

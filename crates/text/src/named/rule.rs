@@ -5,8 +5,8 @@ use core::cmp::Reverse;
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS, OFFSET, PHYSICAL};
 use tensor_layout::element::DataType;
-use tensor_layout::map::{IndexMap, Mode};
-use tensor_layout::strided::Slice;
+use tensor_layout::map::IndexMap;
+use tensor_layout::strided::{GapOwner, Slice};
 
 use crate::part::Part;
 
@@ -150,14 +150,15 @@ impl Rule<'_> {
         }
         let major_first = |dimension: &mut Vec<&Digit>| {
             dimension.sort_by_key(|digit| Reverse(digit.divisor));
-            dimension.iter().map(|digit| Mode::new(digit.extent, digit.stride)).collect()
+            dimension.iter().map(|digit| (digit.extent, digit.stride)).collect()
         };
-        let dimensions: Vec<Vec<Mode>> = dimensions.iter_mut().map(major_first).collect();
+        let dimensions: Vec<Vec<(u64, u64)>> = dimensions.iter_mut().map(major_first).collect();
         let slices: Vec<Slice> = sizes.iter().map(|&size| (0..size).into()).collect();
         let map = IndexMap::from_digits(data_type, data_type.bits(), &dimensions)?.slice(&slices)?;
         let map = map.with_base(digits.base)?;
         let elements = if ends { map.span_elements() } else { digits.elements };
-        map.in_buffer_of(elements, digits.is_record)
+        let map = map.with_physical_elements(elements)?;
+        Ok(if digits.is_record { map.with_gap_owner(GapOwner::Others) } else { map })
     }
 
     /// Reads digits, and the record after them if there is one.

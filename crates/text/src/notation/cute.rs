@@ -9,7 +9,7 @@ use tensor_layout::Error;
 use tensor_layout::checked::{self, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
-use tensor_layout::map::{IndexMap, LayoutClass, Mode};
+use tensor_layout::map::{IndexMap, LayoutClass};
 
 use crate::spell::memory_order::digits_by_dimension;
 
@@ -90,12 +90,12 @@ pub(super) fn read_with(
     if form != same_form {
         return Err(cursor.error_at(start, "strides nested like the shape"));
     }
-    let mut forwards: Vec<Vec<Mode>> = vec![Vec::new(); modes];
+    let mut forwards: Vec<Vec<(u64, u64)>> = vec![Vec::new(); modes];
     let mut backwards: Vec<Option<bool>> = vec![None; modes];
     for (&(mode, size), &(_, stride)) in sizes.iter().zip(&strides).rev() {
         let (size, distance) = (checked::narrow(size, STRIDE)?, checked::narrow(stride.unsigned_abs(), STRIDE)?);
         if let (Some(digits), Some(sign)) = (forwards.get_mut(mode), backwards.get_mut(mode)) {
-            digits.push(Mode::new(size, distance));
+            digits.push((size, distance));
             if size > 1 && stride != 0 && *sign.get_or_insert(stride < 0) != (stride < 0) {
                 return Err(cursor.error_at(start, &format!("strides of one sign in mode {mode}")));
             }

@@ -16,7 +16,6 @@
 use tensor_layout::checked::{self, BYTES, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{BlockType, DataType};
-use tensor_layout::map::Mode;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap};
 
@@ -363,10 +362,10 @@ pub(super) fn skip_value(cursor: &mut Cursor<'_>) {
 /// Returns the layout of a type below a byte whose elements take the bytes of a descriptor. A descriptor
 /// cannot store such an element in a whole byte, so the layout is an index map.
 fn in_whole_bytes(data_type: DataType, bytes: &BufferTensorDesc) -> Result<AnyLayout, Error> {
-    let digits = bytes.sizes().iter().zip(bytes.strides()).map(|(&size, &stride)| vec![Mode::new(size, stride)]);
+    let digits = bytes.sizes().iter().zip(bytes.strides()).map(|(&size, &stride)| vec![(size, stride)]);
     let map = IndexMap::from_digits(data_type, bytes.data_type().bits(), &digits.collect::<Vec<_>>())?;
-    let map = map.with_base(bytes.base_offset())?;
-    Ok(AnyLayout::Mapped(map.in_buffer_of(bytes.span_elements(), bytes.is_part())?))
+    let map = map.with_base(bytes.base_offset())?.with_physical_elements(bytes.span_elements())?;
+    Ok(AnyLayout::Mapped(map.with_gap_owner(bytes.gap_owner())))
 }
 
 /// Reads the rest of ggml's print of a tensor of blocks: `ne=[64, 3] nb=[18, 36]` of `q4_0`.

@@ -53,9 +53,7 @@ fn read_fields(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> R
     let (mut tiles, mut bits) = (Vec::new(), 0);
     if cursor.eat(",") && cursor.eat("tiling=") && !cursor.eat("None") {
         let at = cursor.position();
-        tiles = tuple(cursor, |cursor| {
-            Tile::new(&tuple(cursor, |cursor| cursor.number_below_2_63("the size of a tile"))?)
-        })?;
+        tiles = tuple(cursor, |cursor| Tile::new(&tuple(cursor, |cursor| cursor.number_i64("the size of a tile"))?))?;
         // An empty tile counts as one entry.
         if tiles.iter().map(|tile: &Tile| tile.entries().len().max(1)).sum::<usize>() > MAX_TILE_ENTRIES {
             return Err(cursor.error_at(at, &format!("at most {MAX_TILE_ENTRIES} tile entries in all")));

@@ -4,8 +4,8 @@ use core::fmt;
 
 use tensor_layout::{AnyLayout, ArrayShape, Error, IndexMap, ToIndexMap};
 
-use crate::named::known_as;
-use crate::spell::{raise, spell};
+use crate::named::names_of;
+use crate::spell::{to_xla, to_xla_exact};
 
 use super::strided::{Strided, axis_order, axis_orders};
 use super::swizzle::{composed_text, suffix};
@@ -198,7 +198,7 @@ impl Writer {
     }
 
     fn names(&self) -> impl Iterator<Item = String> {
-        let known = self.map.as_ref().map(known_as).unwrap_or_default();
+        let known = self.map.as_ref().map(names_of).unwrap_or_default();
         known.into_iter().filter(|known| known.axes.is_none()).map(|known| known.to_string())
     }
 
@@ -232,15 +232,15 @@ impl Writer {
     }
 
     fn xla(&self, map: &IndexMap) -> Result<ArrayShape, Error> {
-        let raised = |desc| raise(desc).map(|raised| raised.shape);
+        let raised = |desc| to_xla(desc).map(|raised| raised.shape);
         match (&self.layout, &self.strided) {
             (AnyLayout::Tiled(shape), _) => Ok(shape.clone()),
             (AnyLayout::Strided(desc), _) => raised(desc),
             // Equal offsets are enough for this text. It may describe a buffer with another end.
             (_, Ok(Strided { desc, .. })) if map.element_bits() == map.data_type().bits() => {
-                spell(map).or_else(|error| raised(desc).map_err(|_| error))
+                to_xla_exact(map).or_else(|error| raised(desc).map_err(|_| error))
             }
-            _ => spell(map),
+            _ => to_xla_exact(map),
         }
     }
 }

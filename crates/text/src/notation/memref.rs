@@ -127,7 +127,7 @@ fn tiles(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<
     let (mut tiles, mut first) = (Vec::new(), Vec::new());
     while cursor.eat("(") {
         let at = cursor.position();
-        let tile = cursor.list(")", |cursor| cursor.number_below_2_63("the size of a tile"))?;
+        let tile = cursor.list(")", |cursor| cursor.number_i64("the size of a tile"))?;
         if tile.is_empty() || tile.contains(&0) || tile.len() > sizes.len() {
             return Err(cursor.error_at(at, &format!("1 to {} sizes of a tile, each at least 1", sizes.len())));
         }

@@ -23,7 +23,7 @@ use tensor_layout::Error;
 use tensor_layout::checked::{self, OFFSET};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
-use tensor_layout::map::{IndexMap, Mode, Swizzle};
+use tensor_layout::map::{IndexMap, Swizzle};
 
 use super::no_layout::refuse_without_layout;
 use super::swizzle::mask;
@@ -260,7 +260,7 @@ impl Tensor<'_> {
         if !flips.is_empty() && !padding.is_empty() {
             return Err(refused("it has padding behind flipped bits, and a swizzle is the last step here".into()));
         }
-        let mut digits: Vec<Vec<Mode>> = Vec::new();
+        let mut digits: Vec<Vec<(u64, u64)>> = Vec::new();
         for (axis, bits) in places.iter().enumerate() {
             let mut modes = Vec::new();
             for place in bits.iter().rev() {
@@ -271,7 +271,7 @@ impl Tensor<'_> {
                 let padded = padding.iter().try_fold(offset, |sum, &(interval, pad)| {
                     checked::add(sum, checked::mul(offset.checked_div(interval).unwrap_or(0), pad, OFFSET)?, OFFSET)
                 })?;
-                modes.push(Mode::new(2, padded));
+                modes.push((2, padded));
             }
             digits.push(modes);
         }
@@ -280,7 +280,7 @@ impl Tensor<'_> {
         // Bits of an offset without a basis are padding, which Triton allocates.
         let elements =
             if padding.is_empty() { mask(count).max(map.physical_elements()) } else { map.physical_elements() };
-        map.in_buffer_of(elements, false)
+        map.with_physical_elements(elements)
     }
 
     fn two_ways(&self, basis: &Basis, place: u32) -> Error {

@@ -8,7 +8,7 @@ use tensor_layout::plan::counted;
 use tensor_layout::strided::{BlockTensorDesc, Slices};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
 
-use crate::spell::spell_view;
+use crate::spell::view_to_xla;
 
 use crate::numbers::{read_list, whole_list};
 
@@ -261,7 +261,7 @@ impl ViewStep {
         }?;
         Ok(match (layout, self) {
             (AnyLayout::Tiled(shape), ViewStep::Permute(axes)) => AnyLayout::Tiled(shape.permute(axes)?),
-            (AnyLayout::Tiled(shape), _) => spell_view(&view, shape).map_or(AnyLayout::Mapped(view), AnyLayout::Tiled),
+            (AnyLayout::Tiled(shape), _) => view_to_xla(&view, shape).map_or(AnyLayout::Mapped(view), AnyLayout::Tiled),
             _ => AnyLayout::Mapped(view),
         })
     }

@@ -70,7 +70,7 @@ impl<'a> Wanted<'a> {
 /// The normal forms are compared, so the time does not depend on the sizes.
 pub(super) fn is_spelling(shape: &ArrayShape, map: &IndexMap) -> bool {
     // XLA has no notation for a part of a larger buffer, so the mark is taken from the map.
-    shape.to_index_map().is_ok_and(|own| own.with_owned(map.owns()) == *map)
+    shape.to_index_map().is_ok_and(|own| own.with_gap_owner(map.gap_owner()) == *map)
 }
 
 fn with_width_of(map: &IndexMap, mut layout: Layout) -> Layout {

@@ -41,18 +41,18 @@ pub struct Raised {
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
-/// use tensor_layout_text::raise;
+/// use tensor_layout_text::to_xla;
 ///
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
-/// let raised = raise(&desc)?;
+/// let raised = to_xla(&desc)?;
 /// assert_eq!(raised.shape.to_string(), "f32[2,3]{1,0:T(5)}");
 /// assert_eq!(raised.bytes_past_minimum, 8);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
+pub fn to_xla(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     let map = desc.to_index_map()?;
     let has_total = desc.total_tensor_size_in_bytes() > desc.min_size_in_bytes();
-    let shape = match spell(&map) {
+    let shape = match to_xla_exact(&map) {
         Ok(exact) if has_total => exact,
         _ => {
             // The buffer ends with a whole step of the largest stride.
@@ -61,7 +61,8 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
                 steps.map(|(&size, &stride)| checked::mul(size, stride, OFFSET)).collect::<Result<Vec<_>, _>>()?;
             let end = ends.into_iter().max().unwrap_or(1).max(map.span_elements());
             let is_empty = map.element_count() == 0;
-            spell(&if is_empty { map } else { map.in_buffer_of(end, desc.is_part())? })?
+            let elements = if is_empty { map.physical_elements() } else { end };
+            to_xla_exact(&map.with_physical_elements(elements)?.with_gap_owner(desc.gap_owner()))?
         }
     };
     let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
@@ -75,7 +76,7 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
 /// order. A gap inside a block must be padding of another dimension. All oneDNN formats, reshapes and
 /// permutations of tiled arrays, and dense views are maps of this kind. Layouts in blocks and layouts of a
 /// TPU have few tiles, and the shortest text wins; other orders of digits take a tile for each bit of a
-/// digit's position. For a view of an array with a known layout, [`spell_view`] finds the spelling that its
+/// digit's position. For a view of an array with a known layout, [`view_to_xla`] finds the spelling that its
 /// compiler would choose.
 ///
 /// # Errors
@@ -84,13 +85,13 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, ToIndexMap};
-/// use tensor_layout_text::spell;
+/// use tensor_layout_text::to_xla_exact;
 ///
 /// let tiled = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
-/// assert_eq!(spell(&tiled.permute(&[1, 0])?)?.to_string(), "f32[256,16]{0,1:T(8,128)}");
+/// assert_eq!(to_xla_exact(&tiled.permute(&[1, 0])?)?.to_string(), "f32[256,16]{0,1:T(8,128)}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
+pub fn to_xla_exact(map: &IndexMap) -> Result<ArrayShape, Error> {
     shortest(Wanted::new(map))
 }
 
@@ -105,7 +106,7 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
 ///    dimensions are possible, an order that keeps the operand's tiles is preferred.
 /// 3. The operand's tiles, unchanged.
 /// 4. The tiles that the rules of other TPU generations give, if the operand has tiles.
-/// 5. The spelling that [`spell`] gives.
+/// 5. The spelling that [`to_xla_exact`] gives.
 ///
 /// The view keeps the memory space, the tail alignment, the element width and the other attributes of the
 /// operand's layout. A dimension that is neither divided nor joined keeps its bound (`<=5`). Every result has
@@ -119,16 +120,16 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, ToIndexMap};
-/// use tensor_layout_text::spell_view;
+/// use tensor_layout_text::view_to_xla;
 ///
 /// let operand: ArrayShape = "f32[16,256]{1,0:T(8,128)S(1)}".parse()?;
-/// let view = |sizes: &[u64]| spell_view(&operand.to_index_map()?.reshape(sizes)?, &operand);
+/// let view = |sizes: &[u64]| view_to_xla(&operand.to_index_map()?.reshape(sizes)?, &operand);
 /// assert_eq!(view(&[16, 256])?.to_string(), "f32[16,256]{1,0:T(8,128)S(1)}");
 /// assert_eq!(view(&[2, 8, 256])?.to_string(), "f32[2,8,256]{2,1,0:T(8,128)S(1)}");
 /// assert_eq!(view(&[16, 2, 128])?.to_string(), "f32[16,2,128]{2,1,0:T(8,1,128)S(1)}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn spell_view(map: &IndexMap, operand: &ArrayShape) -> Result<ArrayShape, Error> {
+pub fn view_to_xla(map: &IndexMap, operand: &ArrayShape) -> Result<ArrayShape, Error> {
     let own = operand.to_index_map()?;
     if carried::is_spelling(operand, map) {
         return Ok(operand.clone());

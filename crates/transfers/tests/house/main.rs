@@ -18,16 +18,16 @@ mod steps;
 mod work_limits {
     use tensor_layout::tiled::Layout;
     use tensor_layout::{ArrayShape, DataType, Error};
-    use tensor_layout_transfers::{BOX_LIMIT, Executor, Sharded, Shards, Transfers, reshard};
+    use tensor_layout_transfers::{BOX_LIMIT, Sharded, Shards, TransferLimits, Transfers, reshard};
 
     use super::calls::{each_plan, limited};
     use super::steps::counted;
 
     #[test]
     fn lists() {
-        each_plan("plain ranges", |plan| Transfers::of(&[plan], &Executor::ranges()).map(|list| list.reach()));
+        each_plan("plain ranges", |plan| Transfers::of(&[plan], &TransferLimits::ranges()).map(|list| list.reach()));
         each_plan("strided transfers", |plan| {
-            Transfers::of(&[plan], &Executor::with_loops(1)).map(|list| list.count())
+            Transfers::of(&[plan], &TransferLimits::with_loops(1)).map(|list| list.count())
         });
     }
 
@@ -79,7 +79,7 @@ mod work_limits {
             let apart = [vec![1], vec![2; usize::try_from(count - 1).unwrap()], vec![1]].concat();
             let from = packed(row(2 * count).split(0, usize::try_from(count).unwrap()));
             let to = packed(row(2 * count).cut(0, &apart));
-            let (pairs, steps) = counted("reshard", || reshard(&from, &to, &Executor::ranges()).unwrap());
+            let (pairs, steps) = counted("reshard", || reshard(&from, &to, &TransferLimits::ranges()).unwrap());
             assert_eq!(pairs.len() as u64, 2 * count);
             steps
         });
@@ -89,7 +89,7 @@ mod work_limits {
     #[test]
     fn plans_between_ranks() {
         let pairs = |name: &str, from: &Sharded, to: &Sharded| {
-            limited("reshard", name, || reshard(from, to, &Executor::ranges())).map(|pairs| pairs.len())
+            limited("reshard", name, || reshard(from, to, &TransferLimits::ranges())).map(|pairs| pairs.len())
         };
         let (one, many) = (packed(Ok(row(1 << 20))), packed(row(1 << 20).split(0, 1 << 12)));
         assert_eq!(pairs("a row each to one", &many, &one).unwrap(), 1 << 12);

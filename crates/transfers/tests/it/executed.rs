@@ -1,13 +1,13 @@
 //! Lists executed on memory, against the copy itself.
 
 use tensor_layout::relayout::{Relayout, Settings};
-use tensor_layout_transfers::{Executor, Transfers, transfers};
+use tensor_layout_transfers::{TransferLimits, Transfers, transfers};
 
 use super::literal::map;
 
 fn compare(from: &str, to: &str, reversed: &[usize]) {
     let settings = Settings { reversed: reversed.to_vec(), ..Settings::default() };
-    let plan = Relayout::with(&map(from), &map(to), &settings).unwrap();
+    let plan = Relayout::with_settings(&map(from), &map(to), &settings).unwrap();
     let bytes =
         |count: u64, factor: usize| (0..count as usize).map(|place| ((place * factor) >> 3) as u8).collect::<Vec<_>>();
     let source = bytes(plan.source_size_in_bytes(), 37);
@@ -49,7 +49,7 @@ fn lists_write_what_the_copy_writes() {
 
 #[test]
 fn an_empty_copy_has_no_transfers() {
-    let list = transfers(&map("f32[0,5]:[5,1]"), &map("f32[0,5]:[5,1]"), &Executor::ranges()).unwrap();
+    let list = transfers(&map("f32[0,5]:[5,1]"), &map("f32[0,5]:[5,1]"), &TransferLimits::ranges()).unwrap();
     assert_eq!((list.count(), list.summary().bytes, list.iter().count()), (0, 0, 0));
     list.run(&[], &mut []).unwrap();
 }

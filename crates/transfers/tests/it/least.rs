@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use tensor_layout_transfers::{Executor, transfers};
+use tensor_layout_transfers::{TransferLimits, transfers};
 
 use super::literal::{copied, map, moved};
 
@@ -28,7 +28,7 @@ fn of_small_cases() {
             let elements = copied(&source, &destination);
             let points: Vec<(i64, i64)> = elements.iter().map(|(&to, &from)| (from as i64, to as i64)).collect();
             for (loops, sum) in sum.iter_mut().enumerate() {
-                let list = transfers(&source, &destination, &Executor::with_loops(loops)).unwrap();
+                let list = transfers(&source, &destination, &TransferLimits::with_loops(loops)).unwrap();
                 assert_eq!(moved(&list), elements, "{from} -> {to}");
                 assert_eq!(list.iter().count() as u64, list.count(), "{from} -> {to}");
                 assert!(list.iter().all(|transfer| transfer.loops.len() <= loops));

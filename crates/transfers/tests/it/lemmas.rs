@@ -1,7 +1,7 @@
 //! What proofs/lemmas.py proves of models, asked of the functions at the edges of the range.
 
 use tensor_layout_literal::edges::{edges, lemma};
-use tensor_layout_transfers::{Executor, Shards, Transfers};
+use tensor_layout_transfers::{Shards, TransferLimits, Transfers};
 
 use super::literal::map;
 
@@ -10,10 +10,10 @@ fn reaches_of_nests() {
     // Three rows of 5 bytes: the source is walked backwards, 7 bytes a step, and the destination 16 bytes.
     let (from, to) = (map("u8[3,5]:[7,1]"), map("u8[3,5]:[16,1]"));
     let settings = tensor_layout::relayout::Settings { reversed: vec![0], ..Default::default() };
-    let plan = tensor_layout::Relayout::with(&from, &to, &settings).unwrap();
+    let plan = tensor_layout::Relayout::with_settings(&from, &to, &settings).unwrap();
     for source in edges() {
         for destination in edges() {
-            for executor in [Executor::ranges(), Executor::any()] {
+            for executor in [TransferLimits::ranges(), TransferLimits::any()] {
                 let ends = (source.checked_add(19), destination.checked_add(37));
                 let list = Transfers::repeated(&plan, &[(source, destination)], &executor);
                 let Ok(list) = list else {

@@ -1,8 +1,7 @@
 //! What an executor refuses, and how much is done.
 
-use tensor_layout::map::Mode;
 use tensor_layout::{DataType, IndexMap};
-use tensor_layout_transfers::{Executor, NEST_LIMIT, Transfers, transfers};
+use tensor_layout_transfers::{NEST_LIMIT, TransferLimits, Transfers, transfers};
 
 use super::literal::{copied, map, moved};
 
@@ -60,9 +59,9 @@ fn a_refusal_names_the_axis_the_value_and_the_limit() {
         assert_eq!(refusal(from, to, executor), (code.to_owned(), sentence.to_owned()), "{from} -> {to}");
     }
     for executor in ["opengl", "rdma:speed=1", "rdma:max_run=many"] {
-        assert!(executor.parse::<Executor>().is_err(), "{executor}");
+        assert!(executor.parse::<TransferLimits>().is_err(), "{executor}");
     }
-    assert_eq!("webgpu:max_run=3".parse::<Executor>().unwrap_err().code(), "out_of_limits");
+    assert_eq!("webgpu:max_run=3".parse::<TransferLimits>().unwrap_err().code(), "out_of_limits");
 }
 
 #[test]
@@ -84,15 +83,15 @@ fn runs_are_cut_and_loops_cover_their_runs_where_the_executor_says_so() {
 /// The work is bounded by nests and by transfers, not by elements or bytes.
 #[test]
 fn large_tensors_are_planned_in_a_few_nests() {
-    let digits = |strides: [u64; 3]| strides.map(|stride| vec![Mode::new(1 << 18, stride)]);
+    let digits = |strides: [u64; 3]| strides.map(|stride| vec![(1 << 18, stride)]);
     let map = |strides| IndexMap::from_digits(DataType::U8, 8, &digits(strides)).unwrap();
     let (from, to) = (map([1 << 36, 1 << 18, 1]), map([1, 1 << 18, 1 << 36]));
-    let list = transfers(&from, &to, &Executor::ranges()).unwrap();
+    let list = transfers(&from, &to, &TransferLimits::ranges()).unwrap();
     assert_eq!((list.count(), list.iter().take(3).count()), (1 << 54, 3));
-    assert_eq!(transfers(&from, &to, &Executor::with_loops(2)).unwrap().count(), 1 << 18);
+    assert_eq!(transfers(&from, &to, &TransferLimits::with_loops(2)).unwrap().count(), 1 << 18);
     // Blocks of 7 and 11 do not divide each other, so their places are a table.
     let texts = ["u8[3000,500]{1,0:T(7,1)}", "u8[3000,500]{1,0:T(11,1)}"].map(super::literal::map);
-    let list = transfers(&texts[0], &texts[1], &Executor::any()).unwrap();
+    let list = transfers(&texts[0], &texts[1], &TransferLimits::any()).unwrap();
     assert!(list.count() < NEST_LIMIT as u64 && list.summary().bytes == 3000 * 500);
 }
 
@@ -101,7 +100,7 @@ fn large_tensors_are_planned_in_a_few_nests() {
 fn places_near_the_last_address_are_refused() {
     let block = map("u8[4,64]:[64,1]");
     let plan = tensor_layout::Relayout::new(&block, &block).unwrap();
-    for executor in ["rdma", "any", "cuda-2d"].map(|name| name.parse::<Executor>().unwrap()) {
+    for executor in ["rdma", "any", "cuda-2d"].map(|name| name.parse::<TransferLimits>().unwrap()) {
         for least in [1, 100, 255] {
             let end = u64::MAX - least + 1;
             for places in [&[(end, end)][..], &[(0, 0), (end, 256)], &[(0, 0), (256, end)], &[(end, end), (0, 0)]] {

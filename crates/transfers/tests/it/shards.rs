@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ndarray::{ArrayD, Axis, Slice, concatenate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
-use tensor_layout_transfers::{Executor, Sharded, Shards, reshard};
+use tensor_layout_transfers::{Sharded, Shards, TransferLimits, reshard};
 
 use super::literal::each_byte;
 
@@ -144,7 +144,8 @@ fn random_pairs_of_splits_and_layouts_write_every_byte_once() {
         }
         let from = from.with_layouts(|_, sizes| Ok(layout(sizes, &mut dice))).unwrap();
         let to: Sharded = to.with_layouts(|_, sizes| Ok(layout(sizes, &mut dice))).unwrap();
-        let executor = [Executor::ranges(), Executor::with_loops(1), Executor::any()][dice.below(3)].clone();
+        let executor =
+            [TransferLimits::ranges(), TransferLimits::with_loops(1), TransferLimits::any()][dice.below(3)].clone();
         let buffers: Vec<_> = sources.iter().zip(from.layouts()).map(|(rank, map)| stored(map, rank)).collect();
         let expected: Vec<_> = destinations.iter().zip(to.layouts()).map(|(rank, map)| stored(map, rank)).collect();
         let mut found: Vec<Vec<Option<u16>>> = expected.iter().map(|rank| vec![None; rank.len()]).collect();
@@ -179,9 +180,9 @@ fn replicas_give_in_turn() {
     let error = cache.replicated(2).unwrap().with_layouts(blocks).unwrap_err().to_string();
     assert_eq!(error, "the number of axes of a rank's layout must be 2, one for each axis, but is 3");
     let line = Shards::of(&[8]).unwrap().replicated(2).unwrap().with_layouts(packed).unwrap();
-    let error = reshard(&from, &line, &Executor::any()).unwrap_err().to_string();
+    let error = reshard(&from, &line, &TransferLimits::any()).unwrap_err().to_string();
     assert_eq!(error, "the number of axes of the destination must be 2, one for each axis, but is 1");
-    let pairs = reshard(&from, &to, &Executor::any()).unwrap();
+    let pairs = reshard(&from, &to, &TransferLimits::any()).unwrap();
     assert_eq!(pairs.iter().map(|pair| (pair.from, pair.to)).collect::<Vec<_>>(), [(0, 0), (1, 1), (0, 2), (1, 3)]);
 }
 
@@ -206,7 +207,7 @@ fn strided_shards_are_those_of_pytorch() {
         let mut held: Vec<Vec<u8>> =
             (0..rows.len()).map(|rank| vec![99; to.shards().sizes(rank)[0] as usize]).collect();
         let bytes: Vec<u8> = (0..size as u8).collect();
-        for pair in reshard(&whole.with_layouts(packed).unwrap(), &to, &Executor::any()).unwrap() {
+        for pair in reshard(&whole.with_layouts(packed).unwrap(), &to, &TransferLimits::any()).unwrap() {
             pair.transfers.run(&bytes, &mut held[pair.to]).unwrap();
         }
         assert_eq!(held, rows, "{size} rows");
@@ -231,6 +232,6 @@ fn mistakes_name_the_axis() {
     // One of two ranks alone does not hold everything.
     let half = tensor.split(0, 2).unwrap().ordered(&[0]).unwrap().with_layouts(packed).unwrap();
     let all = tensor.with_layouts(packed).unwrap();
-    let error = reshard(&half, &all, &Executor::any()).unwrap_err();
+    let error = reshard(&half, &all, &TransferLimits::any()).unwrap_err();
     assert_eq!(error.to_string(), "index 3 on axis 0 is out of range: its size is 6");
 }

@@ -2,7 +2,7 @@
 
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::strided::Slice;
-use tensor_layout::upload::{DeviceLimits, Role, arena};
+use tensor_layout::upload::{Arena, DeviceLimits, Role};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 use tensor_layout_wgpu::{BufferOptions, Error, Source, TensorBuffer, Upload, UploadBelt, upload_arena};
 
@@ -134,7 +134,7 @@ fn an_arena_of_mixed_layouts(gpu: &Gpu) {
         let role = |place: usize| if place == 6 { Role::Output } else { Role::Input };
         let tensors: Vec<(&dyn ToIndexMap, Role)> =
             (0..).map(role).zip(layouts).map(|(role, layout)| (layout, role)).collect();
-        let arena = arena(&tensors, &limits).unwrap();
+        let arena = Arena::new(&tensors, &limits).unwrap();
         assert!(arena.tensors[5].len() > 1 && arena.buffers.len() >= 2, "{:?}", arena.buffers);
         let packed: Vec<IndexMap> = layouts
             .iter()

@@ -1,4 +1,4 @@
-//! `Executor`: what a transfer may be, for who executes it.
+//! `TransferLimits`: what a transfer may be, for who executes it.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -12,17 +12,17 @@ use tensor_layout::upload::read_size;
 /// (`"webgpu".parse()`), from [`ranges`](Self::ranges) or from [`with_loops`](Self::with_loops).
 ///
 /// ```
-/// use tensor_layout_transfers::Executor;
+/// use tensor_layout_transfers::TransferLimits;
 ///
-/// let webgpu: Executor = "webgpu".parse()?;
+/// let webgpu: TransferLimits = "webgpu".parse()?;
 /// assert_eq!((webgpu.loops, webgpu.offset_alignment, webgpu.run_multiple), (Some(0), 4, 4));
-/// let mine: Executor = "nixl:max_run=1MiB,max_transfers=1000".parse()?;
+/// let mine: TransferLimits = "nixl:max_run=1MiB,max_transfers=1000".parse()?;
 /// assert_eq!((mine.loops, mine.max_run, mine.max_transfers), (Some(1), 1 << 20, 1000));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Executor {
+pub struct TransferLimits {
     /// The name of the executor.
     pub name: Cow<'static, str>,
     /// The most loops of a transfer: 0 for plain ranges, `None` for any number.
@@ -57,27 +57,27 @@ const NAMED: [(&str, Option<usize>, bool, u64); 8] = [
     ("metal", Some(0), false, 4),
 ];
 
-impl Executor {
-    /// Returns an executor of any loops, without limits.
+impl TransferLimits {
+    /// Returns the limits of an executor of any loops, without limits.
     #[must_use]
-    pub fn any() -> Executor {
-        Executor::of(NAMED[0])
+    pub fn any() -> TransferLimits {
+        TransferLimits::of(NAMED[0])
     }
 
-    /// Returns an executor of plain ranges, without other limits.
+    /// Returns the limits of an executor of plain ranges, without other limits.
     #[must_use]
-    pub fn ranges() -> Executor {
-        Executor::with_loops(0)
+    pub fn ranges() -> TransferLimits {
+        TransferLimits::with_loops(0)
     }
 
-    /// Returns an executor of transfers of up to `loops` loops, without other limits.
+    /// Returns the limits of an executor of up to `loops` loops, without other limits.
     #[must_use]
-    pub fn with_loops(loops: usize) -> Executor {
-        Executor { loops: Some(loops), ..Executor::any() }
+    pub fn with_loops(loops: usize) -> TransferLimits {
+        TransferLimits { loops: Some(loops), ..TransferLimits::any() }
     }
 
-    fn of((name, loops, pitched, multiple): (&'static str, Option<usize>, bool, u64)) -> Executor {
-        Executor {
+    fn of((name, loops, pitched, multiple): (&'static str, Option<usize>, bool, u64)) -> TransferLimits {
+        TransferLimits {
             name: name.into(),
             loops,
             pitched,
@@ -88,14 +88,14 @@ impl Executor {
         }
     }
 
-    /// Returns this executor with one field changed. The value is a text, as in
+    /// Returns these limits with one field changed. The value is a text, as in
     /// [`DeviceLimits::with`](tensor_layout::DeviceLimits::with).
     ///
     /// # Errors
     ///
     /// `unknown_limits` for another name, or for a `pitched` that is not true or false. `parse` if a number
     /// cannot be read.
-    pub fn with(mut self, field: &str, value: &str) -> Result<Executor, Error> {
+    pub fn with(mut self, field: &str, value: &str) -> Result<TransferLimits, Error> {
         match field {
             "loops" if value == "any" => self.loops = None,
             "loops" => self.loops = Some(usize::try_from(read_size(value)?).unwrap_or(usize::MAX)),
@@ -136,19 +136,19 @@ impl Executor {
     }
 }
 
-impl Default for Executor {
-    /// Returns [`Executor::any`].
-    fn default() -> Executor {
-        Executor::any()
+impl Default for TransferLimits {
+    /// Returns [`TransferLimits::any`].
+    fn default() -> TransferLimits {
+        TransferLimits::any()
     }
 }
 
 /// Reads a name, and changes to it: `nixl`, `webgpu:max_transfers=1000`. The message of `unknown_limits`
 /// lists the names.
-impl FromStr for Executor {
+impl FromStr for TransferLimits {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Executor, Error> {
+    fn from_str(text: &str) -> Result<TransferLimits, Error> {
         let (name, changes) = text.split_once(':').unwrap_or((text, ""));
         let row = NAMED.iter().find(|row| row.0 == name).ok_or_else(|| {
             let names = NAMED.map(|row| row.0).join(", ");
@@ -157,17 +157,17 @@ impl FromStr for Executor {
             );
             Code::UnknownLimits.because(name.to_owned(), reason)
         })?;
-        let mut executor = Executor { name: text.to_owned().into(), ..Executor::of(*row) };
+        let mut limits = TransferLimits { name: text.to_owned().into(), ..TransferLimits::of(*row) };
         for change in changes.split(',').filter(|change| !change.is_empty()) {
-            executor = match change.split_once('=') {
-                Some((field, value)) => executor.with(field, value)?,
+            limits = match change.split_once('=') {
+                Some((field, value)) => limits.with(field, value)?,
                 None => {
                     let reason = "needs a value after it, as in max_run=1MiB";
                     return Err(Code::UnknownLimits.because(change.to_owned(), reason));
                 }
             };
         }
-        executor.piece()?;
-        Ok(executor)
+        limits.piece()?;
+        Ok(limits)
     }
 }

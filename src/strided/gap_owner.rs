@@ -1,8 +1,8 @@
-//! `Owns`: which bytes of its buffer belong to a tensor.
+//! `GapOwner`: who owns the bytes between and around the elements of a tensor.
 //!
 //! Sizes and strides do not tell a tensor with padded rows from a slice of a larger tensor: the bytes between
-//! the elements are padding here and elements of others there. So a descriptor remembers what it owns, and a
-//! slice finds it out. Take two rows of a tensor whose rows are padded, and two columns of it:
+//! the elements are padding here and elements of others there. So a descriptor remembers who owns its
+//! gaps, and a slice finds it out. Take two rows of a tensor whose rows are padded, and two columns of it:
 //!
 //! ```text
 //! the tensor: f16[4,3]:[5,1]        rows 1..3                  columns 1..3
@@ -13,7 +13,7 @@
 //! e e e . .                          e e e].                      e e e . .
 //! e e e                                                           e e e . .
 //!                                                                 e e e]
-//! Owns::Buffer                      Owns::Gaps                 Owns::Elements
+//! GapOwner::All                     GapOwner::Inside             GapOwner::Others
 //! ```
 //!
 //! The rule is exact where the strides nest, as they do in every tensor that a slice of a packed or padded
@@ -27,22 +27,22 @@ use smallvec::SmallVec;
 use crate::checked::{Exact, wide_product};
 use crate::short_sort::sort_by_key;
 
-use super::desc::{BufferTensorDesc, Owns};
+use super::desc::{BufferTensorDesc, GapOwner};
 use super::slice::Taken;
 
 impl BufferTensorDesc {
-    /// What the tensor owns of its buffer.
+    /// Who owns the gaps of the tensor.
     #[must_use]
-    pub fn owns(&self) -> Owns {
+    pub fn gap_owner(&self) -> GapOwner {
         self.owns
     }
 
-    /// Returns this tensor as the owner of these bytes of its buffer, for engines that know better than the
-    /// views that made the tensor. A tensor with a base offset never owns the whole buffer: it gets
-    /// [`Owns::Gaps`].
+    /// Returns this tensor with this owner of its gaps, for engines that know better than the views that made
+    /// the tensor. A tensor with a base offset never owns the whole buffer: it gets
+    /// [`GapOwner::Inside`].
     #[must_use]
-    pub fn with_owned(self, owned: Owns) -> Self {
-        let owns = if self.base_offset == 0 { owned } else { owned.min(Owns::Gaps) };
+    pub fn with_gap_owner(self, owner: GapOwner) -> Self {
+        let owns = if self.base_offset == 0 { owner } else { owner.min(GapOwner::Inside) };
         BufferTensorDesc { owns, ..self }
     }
 
@@ -52,19 +52,19 @@ impl BufferTensorDesc {
     /// even if the offset is `+0`, and a part that is read from a text owns its elements alone.
     #[must_use]
     pub fn is_part(&self) -> bool {
-        self.owns != Owns::Buffer
+        self.owns != GapOwner::All
     }
 
     /// Returns this tensor as a part that owns its elements alone. The inverse is
-    /// [`with_owned`](Self::with_owned).
+    /// [`with_gap_owner`](Self::with_gap_owner).
     #[must_use]
     pub fn as_part(&self) -> Self {
-        self.clone().with_owned(Owns::Elements)
+        self.clone().with_gap_owner(GapOwner::Others)
     }
 
     /// `taken` returns the indices that the slice keeps of an axis, or `None` for a whole axis.
-    pub(super) fn owned_by_slice(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> Owns {
-        if self.owns != Owns::Elements && self.holds_no_other(taken) { Owns::Gaps } else { Owns::Elements }
+    pub(super) fn owned_by_slice(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> GapOwner {
+        if self.owns != GapOwner::Others && self.holds_no_other(taken) { GapOwner::Inside } else { GapOwner::Others }
     }
 
     /// Whether the bytes from the first element of a slice to its last, rounded up to 4 bytes, hold no
