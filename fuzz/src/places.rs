@@ -25,7 +25,7 @@ impl Tiling {
             let prefix = at.len() - tile.len();
             next.clear();
             next.extend_from_slice(&at[..prefix]);
-            // Which tile, in every dimension of the tile; then where in the tile.
+            // First the number of the tile in each dimension, and then the place inside that tile.
             for inside in [false, true] {
                 let mut joined = (0, 1);
                 for (&(position, size), entry) in at[prefix..].iter().zip(tile) {

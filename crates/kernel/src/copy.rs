@@ -269,7 +269,8 @@ impl Copies<'_> {
         copy.run_unfenced(&source[from..], part);
     }
 
-    /// The destination, after a store fence if one of the copies needs it.
+    /// Returns the destination for other use. If a copy before used non-temporal stores, a store fence runs
+    /// first.
     pub fn destination(&mut self) -> Destination<'_> {
         self.fence = Fence { needed: false };
         self.destination.reborrow()

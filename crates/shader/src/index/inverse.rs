@@ -132,8 +132,8 @@ impl<'a> Search<'a> {
         (exists, values, rest)
     }
 
-    /// Returns the index that the digits form, and the condition under which they form one. If they form
-    /// none, the index is still legal.
+    /// Returns the index that the digits form, and the condition under which they form one. Where the
+    /// condition is false, the index is inside the sizes all the same.
     fn index(&self, code: &mut Code, values: &[Expr]) -> (Condition, Vec<Expr>) {
         let mut index = vec![Expr::from(0); self.map.sizes().len()];
         let mut fits = Condition::True;

@@ -65,8 +65,8 @@ impl Planner<'_> {
         grouped.unwrap_or_else(|| (words.clone(), 1))
     }
 
-    /// Returns the passes of a box that counts words. Returns `None` if it takes more than [`MOST_PARTS`]
-    /// parts until each fits in the bindings.
+    /// Returns the passes of a box whose offsets and strides count words of the buffers. Returns `None` if
+    /// the box must be cut into more than [`MOST_PARTS`] parts, so that each fits in the bindings.
     pub(super) fn rows(&self, form: Form, words: StridedBox, content: Content) -> Result<Option<Vec<Pass>>, Error> {
         let reads = content == Content::Source;
         let (copy, unit) = self.widest(&words, reads);

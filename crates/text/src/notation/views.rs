@@ -285,7 +285,8 @@ impl ViewStep {
     }
 }
 
-/// A single layout has no direction; [`Layout::view`](crate::Layout::view) lists the axes beside it.
+/// A layout of one tensor has only strides that go forwards. [`Layout::view`](crate::Layout::view) keeps the
+/// axes that a view walks backwards in a list beside the layout.
 fn backwards() -> Error {
     Error::not_expressible("view", "an axis would run backwards, which no single layout says")
 }
