@@ -82,7 +82,6 @@ fn texts() -> Vec<String> {
         ragged(26, 20, |top| top * 1_000_003),
         format!("f32[999999999]{{0:T{}}}", (20..45).rev().map(|tile| format!("({tile})")).collect::<String>()),
         format!("f32[9,9,9,9]{{3,2,1,0:T{}}}", "(5)(*,7)".repeat(12)),
-        format!("f32[64,64,8,8]{{3,2,1,0:T{}}}", "(5)(*,7)".repeat(20)),
         format!("f32[9999,9999]{{1,0:T(7,11){}}}", "(*,13,5)".repeat(15)),
         format!("f32[3]{{0:T{}}}", "(2)".repeat(60)),
         format!("f32[3]{{0:T({}2)}}", "1,".repeat(80)),
