@@ -40,6 +40,7 @@ mod suggest;
 mod tensor;
 mod tensor_map;
 mod validate;
+mod wide;
 mod write_units;
 
 pub use arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer};
@@ -57,3 +58,4 @@ pub use split::{BindingPiece, split_binding};
 pub use suggest::{Suggestion, suggest};
 pub use tensor_map::{BoxReport, Im2col, Interleave, TensorMapBox};
 pub use validate::{Role, UploadBuffer, validate, validate_description};
+pub use wide::WideIndex;

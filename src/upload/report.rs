@@ -15,6 +15,7 @@ use crate::error::{Code, Error, counted};
 use crate::strided::IndexWidth;
 
 use super::limits::DeviceLimits;
+use super::wide::WideIndex;
 
 /// Every intermediate number of a check, by name. Byte offsets count from the start of the buffer unless the
 /// field says otherwise.
@@ -47,6 +48,10 @@ pub struct UploadReport {
     pub padding: Range<u64>,
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
+    /// The length of the smallest buffer that holds the tensor at its place, in bytes, with at least
+    /// [`DeviceLimits::min_binding`](super::DeviceLimits::min_binding) bytes bound. `None` if the end of the
+    /// tensor does not fit 64 bits.
+    pub needed_buffer: Option<u64>,
     /// For an output, the number of bits between the start of the binding and the last element that hold no
     /// element. The number is 0 for inputs, for tensors without a buffer, and if indices share offsets.
     pub gap_bits: u128,
@@ -65,6 +70,9 @@ pub struct UploadReport {
     pub index_width: IndexWidth,
     /// The narrowest integer type for every offset in bytes.
     pub byte_index_width: IndexWidth,
+    /// The first index whose offset from the start of the binding takes 32 bits or more, in elements and in
+    /// bytes. Empty where a signed integer of 32 bits holds every offset, and without strides.
+    pub first_wide: Vec<WideIndex>,
     /// The number of elements between the start of the binding and index 0. A shader adds this number to the
     /// offset that it computes from sizes and strides. The number is 0 for a device that is given strides.
     pub base_offset: u64,
@@ -91,6 +99,7 @@ impl UploadReport {
             cpu_bytes: 0,
             padding: 0..0,
             bound: 0..0,
+            needed_buffer: None,
             gap_bits: 0,
             overwrites_gaps: false,
             zero_padding: false,
@@ -98,6 +107,7 @@ impl UploadReport {
             alignment_found: None,
             index_width: IndexWidth::for_elements(0),
             byte_index_width: IndexWidth::for_elements(0),
+            first_wide: Vec::new(),
             base_offset: 0,
             warnings: Vec::new(),
             copies: 0,
@@ -151,6 +161,11 @@ impl fmt::Display for UploadReport {
             writeln!(f, "base offset      {}, which a shader adds", counted(self.base_offset, "element"))?;
         }
         write!(f, "index width      {} in elements, {} in bytes", self.index_width, self.byte_index_width)?;
+        for WideIndex { unit, bits, index, offset } in &self.first_wide {
+            let index = index.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
+            let offset = offset.map_or_else(|| "2^64 or more".to_owned(), |offset| offset.to_string());
+            write!(f, "\n                 2^{bits} {unit} are first reached at index [{index}], offset {offset}")?;
+        }
         if self.copies > 1 {
             write!(f, "\ncopies           {}, as one is limited", self.copies)?;
         }

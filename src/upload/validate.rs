@@ -12,6 +12,7 @@ use super::limits::{DeviceLimits, byte_of, common_multiple};
 use super::report::{Errors, UploadReport, in_bytes};
 use super::strides::{bits_to, check_strides};
 use super::tensor::Tensor;
+use super::wide::WideIndex;
 
 /// The way in which a device uses a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -295,6 +296,11 @@ fn check_binding(
     errors.extend(broken.map(|(_, code, value, limit)| code.by(value, limit).and(start)));
     let index_width = IndexWidth::for_elements(elements);
     let byte_index_width = IndexWidth::for_elements(exact_bytes).max(index_width);
+    // Without strides the first index is not known.
+    let is_wide = byte_index_width > IndexWidth::for_elements(0);
+    let strides = if is_wide { tensor.strides() } else { None };
+    let base_offset = tensor.base_offset.saturating_sub(base);
+    let first_wide = strides.map(|strides| WideIndex::all(tensor.sizes(), &strides, base_offset, bits));
     let wide = || Code::WideByteOffsets.because(index_width.name(), byte_index_width.name());
     UploadReport {
         data_type: tensor.data_type,
@@ -307,12 +313,14 @@ fn check_binding(
         cpu_bytes: exact_bytes,
         padding: exact_bytes..total_bytes,
         bound: start..end,
+        needed_buffer: Some(end.max(start.saturating_add(limits.min_binding))).filter(|&end| end < u64::MAX),
         zero_padding: tensor.zero_padding,
         alignment_required,
         alignment_found: 1_u64.checked_shl(start.trailing_zeros()),
         index_width,
         byte_index_width,
-        base_offset: tensor.base_offset.saturating_sub(base),
+        first_wide: first_wide.unwrap_or_default(),
+        base_offset,
         warnings: (byte_index_width > index_width).then(wide).into_iter().collect(),
         copies: exact_bytes.div_ceil(limits.max_copy.minus(limits.max_copy.modulo(multiple)).max(1)),
         ..UploadReport::of_nothing(limits)

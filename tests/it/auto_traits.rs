@@ -98,6 +98,7 @@ fn public_types_are_send_and_sync() {
     shared::<upload::PlaneRole>();
     shared::<upload::TypeLimits>();
     shared::<upload::UploadReport>();
+    shared::<upload::WideIndex>();
     shared::<bridge::AnyLayout>();
     shared::<tensor_layout_text::Line>();
     shared::<tensor_layout_text::Layout>();

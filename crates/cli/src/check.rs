@@ -1,24 +1,23 @@
 //! `check`: whether a device takes a tensor in a buffer.
 
-use std::fmt;
-
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::Fingerprint;
 use tensor_layout::upload::{
-    DeviceLimits, PlaneRole, Role, Suggestion, TensorMapBox, UploadBuffer, UploadReport, split_binding, suggest,
-    validate, validate_description,
+    DeviceLimits, PlaneRole, Role, Suggestion, TensorMapBox, UploadBuffer, split_binding, suggest, validate,
+    validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{Bound, Frame, Plane};
 
+use crate::answer::Answer;
 use crate::describe::min_size_in_bytes;
 use crate::limits;
 use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
 use crate::table::{counted, long_bytes, write_list};
-use crate::tensor_box::{BoxArguments, Checked};
+use crate::tensor_box::{BoxArguments, add_box};
 
 #[derive(Args, Clone)]
 pub(crate) struct Arguments {
@@ -76,7 +75,9 @@ pub fn check_object(
     let (layout, named, none) = (None, String::new(), BoxArguments::default());
     let arguments = Arguments { layout, limits: named, buffer, offset, fingerprint: None, role, tensor_box: none };
     let limits = &tensor_box.map_or_else(|| limits.clone(), |found| found.limits(limits));
-    Ok(Answer::of(plane, &arguments, (limits, tensor_box))?.object(&plane.to_string()))
+    let answer = Answer::new(true, "check");
+    let (answer, _) = checked(plane, &plane.to_string(), &arguments, (limits, tensor_box, Vec::new()), answer)?;
+    Ok(answer.into_object())
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
@@ -168,195 +169,123 @@ fn one_plane(
 ) -> Result<Verdict, Stop> {
     let tensor_box = arguments.tensor_box.read(limits)?;
     let limits = &tensor_box.as_ref().map_or_else(|| limits.clone(), |found| found.limits(limits));
-    let mut answer = Answer::of(plane, arguments, (limits, tensor_box.as_ref())).map_err(refused(text))?;
-    answer.errors.extend(beside);
+    let answer = Answer::new(output.is_json(), "check").with_column(16);
+    let (answer, errors) =
+        checked(plane, text, arguments, (limits, tensor_box.as_ref(), beside), answer).map_err(refused(text))?;
     if output.is_json() {
-        output.line(answer.object(text))?;
+        output.line(answer)?;
     } else {
         output.line(text)?;
-        for line in answer.lines() {
-            output.sentence(format_args!("  {line}"))?;
-        }
-        if answer.errors.is_empty() && &*limits.name == "none" {
+        answer.words().iter().try_for_each(|line| output.sentence(line))?;
+        if errors.is_empty() && &*limits.name == "none" {
             output.line("no device was named: the sizes and the buffer were checked alone")?;
-        } else if answer.errors.is_empty() {
+        } else if errors.is_empty() {
             output.line(painted("ok", Ink::Green))?;
         }
-        for error in &answer.errors {
-            output.complain(&error.to_string())?;
+        errors.iter().try_for_each(|error| output.complain(&error.to_string()))?;
+    }
+    Ok(Verdict::well_if(errors.is_empty()))
+}
+
+/// Checks a plane. Returns the answer and all errors, those `beside` the plane last.
+fn checked(
+    plane: &Plane,
+    text: &str,
+    arguments: &Arguments,
+    (limits, tensor_box, beside): (&DeviceLimits, Option<&TensorMapBox>, Vec<Error>),
+    mut answer: Answer,
+) -> Result<(Answer, Vec<Error>), Error> {
+    let Bound { desc, mut remark, .. } = plane.bound()?;
+    // A plane that is bound has a part.
+    let map = plane.parts().first().map(|part| &part.map);
+    let (data_type, bits) = map.map_or((desc.data_type(), 0), |map| (map.data_type(), map.element_bits()));
+    let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {
+        true => format!("each {data_type} in {}, packed, the first in the low bits", counted(bits, "bit")),
+        false => format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits()),
+    });
+    let min_size = match plane.parts() {
+        [part] => min_size_in_bytes(&part.map)?,
+        _ => desc.min_size_in_bytes(),
+    };
+    let role = match arguments.role {
+        RoleName::Input => Role::Input,
+        RoleName::Output => Role::Output,
+    };
+    // Limits that take strides also check the data type. If small elements are bound as bytes, these limits
+    // get the layout instead of the bytes.
+    let is_bytes = desc.data_type() != data_type;
+    let wide = limits.takes_strides && storage.is_some() && is_bytes;
+    // A row of elements is another tensor to a device that indexes it by strides.
+    let without_strides = || plane.whole().is_ok_and(|map| matches!(lower(map), Ok(Lowering::IndexMap { .. })));
+    let described: &dyn ToIndexMap = match plane.blocks() {
+        Some(blocks) => blocks,
+        None if wide && plane.whole().is_ok() => plane,
+        None if limits.takes_strides && without_strides() => {
+            remark = None;
+            plane
         }
-    }
-    Ok(Verdict::well_if(answer.errors.is_empty()))
-}
+        None => &desc,
+    };
+    let checked_in = |length| match validate(described, &UploadBuffer::new(length, arguments.offset, role), limits) {
+        Ok(report) => (report, Vec::new()),
+        Err(errors) => (*errors.report.clone(), errors.to_vec()),
+    };
+    let needed = checked_in(u64::MAX).0.needed_buffer;
+    let (report, mut errors) = checked_in(arguments.buffer.or(needed).unwrap_or(u64::MAX));
+    errors.extend(arguments.fingerprint.and_then(|tag| plane.expect_fingerprint(tag).err()));
+    let tensor_box = tensor_box.and_then(|found| found.check(described, limits).map_err(|all| errors.extend(all)).ok());
+    // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is wrong.
+    let is_refused = validate_description(described, limits).is_err();
+    let suggestion = is_refused.then(|| suggest(described, limits).ok().flatten()).flatten();
+    let sizes = ["binding_limit", "buffer_limit", "binding_outside_buffer"];
+    let is_too_large = errors.iter().any(|error| error.code() == "binding_limit")
+        && errors.iter().all(|error| sizes.contains(&error.code()));
+    let pieces = is_too_large.then(|| split_binding(described, limits).ok().map(|pieces| pieces.len())).flatten();
+    errors.extend(beside);
 
-struct Answer {
-    desc: BufferTensorDesc,
-    /// How elements of less than 8 bits are stored.
-    storage: Option<String>,
-    /// For an output, what the device writes at once.
-    written_in: Option<String>,
-    /// A remark that says what is bound, if it is not the layout itself.
-    remark: Option<&'static str>,
-    min_size: u64,
-    report: UploadReport,
-    errors: Vec<Error>,
-    needed: Option<u64>,
-    /// Whether the command line gives the length of the buffer.
-    has_length: bool,
-    suggestion: Option<Suggestion>,
-    /// In how many bindings the tensor can be bound, if it is too large for one.
-    pieces: Option<usize>,
-    /// The first index whose offset needs 32 bits or more, in elements and in bytes.
-    first_wide: Vec<Wide>,
-    /// The box of a tensor map, if one was given and breaks no rule.
-    tensor_box: Option<Checked>,
-}
-
-impl Answer {
-    fn of(
-        plane: &Plane,
-        arguments: &Arguments,
-        (limits, tensor_box): (&DeviceLimits, Option<&TensorMapBox>),
-    ) -> Result<Answer, Error> {
-        let Bound { desc, mut remark, .. } = plane.bound()?;
-        // A plane that is bound has a part.
-        let map = plane.parts().first().map(|part| &part.map);
-        let (data_type, bits) = map.map_or((desc.data_type(), 0), |map| (map.data_type(), map.element_bits()));
-        let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {
-            true => format!("each {data_type} in {}, packed, the first in the low bits", counted(bits, "bit")),
-            false => {
-                format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits())
-            }
-        });
-        let min_size = match plane.parts() {
-            [part] => min_size_in_bytes(&part.map)?,
-            _ => desc.min_size_in_bytes(),
-        };
-        let role = match arguments.role {
-            RoleName::Input => Role::Input,
-            RoleName::Output => Role::Output,
-        };
-        // Limits that take strides also check the data type. If small elements are bound as bytes, these
-        // limits get the layout instead of the bytes.
-        let is_bytes = desc.data_type() != data_type;
-        let wide = limits.takes_strides && storage.is_some() && is_bytes;
-        // A row of elements is another tensor to a device that indexes it by strides.
-        let without_strides = || plane.whole().is_ok_and(|map| matches!(lower(map), Ok(Lowering::IndexMap { .. })));
-        let described: &dyn ToIndexMap = match plane.blocks() {
-            Some(blocks) => blocks,
-            None if wide && plane.whole().is_ok() => plane,
-            None if limits.takes_strides && without_strides() => {
-                remark = None;
-                plane
-            }
-            None => &desc,
-        };
-        let description = validate_description(described, limits);
-        let unplaced = validate(described, &UploadBuffer::new(u64::MAX, arguments.offset, role), limits);
-        let needed = needed_buffer(unplaced.as_ref().unwrap_or_else(|errors| &errors.report), limits.min_binding);
-        let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
-        let (report, mut errors) = match validate(described, &UploadBuffer::new(length, arguments.offset, role), limits)
-        {
-            Ok(report) => (report, Vec::new()),
-            Err(errors) => (*errors.report.clone(), errors.to_vec()),
-        };
-        errors.extend(arguments.fingerprint.and_then(|tag| plane.expect_fingerprint(tag).err()));
-        let tensor_box = match tensor_box.map(|found| Checked::of(described, found, limits)).transpose() {
-            Ok(tensor_box) => tensor_box,
-            Err(broken) => {
-                errors.extend(broken);
-                None
-            }
-        };
-        // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
-        // wrong.
-        let suggestion = description.is_err().then(|| suggest(described, limits).ok().flatten()).flatten();
-        let sizes = ["binding_limit", "buffer_limit", "binding_outside_buffer"];
-        let is_too_large = errors.iter().any(|error| error.code() == "binding_limit")
-            && errors.iter().all(|error| sizes.contains(&error.code()));
-        let pieces = is_too_large.then(|| split_binding(described, limits).ok().map(|pieces| pieces.len())).flatten();
-        let has_length = arguments.buffer.is_some();
-        let first_wide = Wide::all(&desc);
-        Ok(Answer {
-            desc,
-            storage,
-            written_in: (role == Role::Output).then(|| written_in(limits)),
-            remark,
-            min_size,
-            report,
-            errors,
-            needed,
-            has_length,
-            suggestion,
-            pieces,
-            first_wide,
-            tensor_box,
-        })
-    }
-
-    fn object(&self, layout: &str) -> Value {
-        let report = &self.report;
-        let errors = self.errors.iter().map(error_value);
-        let suggestion = self.suggestion.as_ref().map(|found| {
-            let layout = found.desc.to_string();
-            json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes, "moves_bytes": found.moves_bytes() })
-        });
+    answer.keys(|| {
+        let listed: Vec<Value> = errors.iter().map(error_value).collect();
         json!({
-            "type": "check", "ok": self.errors.is_empty(), "min_size_in_bytes": self.min_size,
-            "errors": errors.collect::<Vec<_>>(), "input": layout, "limits": &*report.limits,
-            "bound_as": self.desc.to_string(), "exact_bytes": report.exact_bytes,
+            "ok": errors.is_empty(), "min_size_in_bytes": min_size, "errors": listed, "input": text,
+            "limits": &*report.limits, "bound_as": desc.to_string(), "exact_bytes": report.exact_bytes,
             "rounded_bytes": report.rounded_bytes, "total_bytes": report.total_bytes,
             "cpu_bytes": report.cpu_bytes, "padding": [report.padding.start, report.padding.end],
-            "bound": [report.bound.start, report.bound.end], "needed_buffer_bytes": self.needed,
+            "bound": [report.bound.start, report.bound.end], "needed_buffer_bytes": needed,
             "gap_bits": u64::try_from(report.gap_bits).ok(), "overwrites_gaps": report.overwrites_gaps,
             "alignment_required": report.alignment_required, "alignment_found": report.alignment_found,
             "index_width": report.index_width.to_string(),
             "byte_index_width": report.byte_index_width.to_string(),
-            "first_wide_index": self.first_wide.iter().map(Wide::object).collect::<Vec<_>>(),
-            "base_offset": report.base_offset, "storage": self.storage, "written_in": self.written_in,
-            "warnings": report.warnings,
-            "pieces": self.pieces, "suggestion": suggestion, "box": self.tensor_box.as_ref().map(Checked::object),
+            "first_wide_index": report.first_wide, "base_offset": report.base_offset,
         })
+    });
+    answer.lines(remark.map(|remark| format!("  {remark}: {desc}")));
+    answer.fact("storage", storage, "storage", String::clone);
+    // A line of the report is left out if it repeats the number of the line before.
+    let is_repeated = |line: &str| {
+        (line.starts_with("rounded ") && report.rounded_bytes == report.exact_bytes)
+            || (line.starts_with("CPU slice ") && report.cpu_bytes == report.rounded_bytes)
+    };
+    answer.lines(report.to_string().lines().filter(|line| !is_repeated(line)).map(|line| format!("  {line}")));
+    answer.fact("written_in", (role == Role::Output).then(|| written_in(limits)), "written in", String::clone);
+    answer.key("warnings", &report.warnings);
+    if let (None, Some(needed)) = (arguments.buffer, needed) {
+        answer.says("buffer", format_args!("at least {}", long_bytes(needed)));
     }
-
-    fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.remark.map(|remark| format!("{remark}: {}", self.desc)).into_iter().collect();
-        lines.extend(self.storage.as_ref().map(|storage| format!("storage          {storage}")));
-        let report = &self.report;
-        // A line of the report is left out if it repeats the number of the line before.
-        let is_repeated = |line: &str| {
-            (line.starts_with("rounded ") && report.rounded_bytes == report.exact_bytes)
-                || (line.starts_with("CPU slice ") && report.cpu_bytes == report.rounded_bytes)
-        };
-        for line in report.to_string().lines().filter(|line| !is_repeated(line)) {
-            lines.push(line.to_owned());
-            if line.starts_with("index width ") {
-                lines.extend(self.first_wide.iter().map(ToString::to_string));
-            }
+    answer.fact("pieces", pieces, "pieces", |pieces| format!("{pieces} bindings that fit"));
+    answer.key("suggestion", suggestion.as_ref().map(|found| {
+        let (layout, moves_bytes) = (found.desc.to_string(), found.moves_bytes());
+        json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes, "moves_bytes": moves_bytes })
+    }));
+    if let Some(Suggestion { desc, bytes, source_bytes, .. }) = &suggestion {
+        let moved = || format!("{} instead of {source_bytes}", counted(*bytes, "byte"));
+        let words = suggestion.as_ref().filter(|found| found.moves_bytes()).map_or("no byte moves".into(), |_| moved());
+        answer.says("suggestion", format_args!("{desc} ({words})"));
+        if errors.iter().any(|error| error.code().contains("stride")) {
+            answer.says("", "all axes change at once; an error says what one axis needs if the others stay");
         }
-        lines.extend(self.written_in.as_ref().map(|written| format!("written in       {written}")));
-        if let (false, Some(needed)) = (self.has_length, self.needed) {
-            lines.push(format!("buffer           at least {}", long_bytes(needed)));
-        }
-        if let Some(found) = &self.suggestion {
-            let (bytes, before) = (found.bytes, found.source_bytes);
-            let words = if found.moves_bytes() {
-                format!("{} instead of {before}", counted(bytes, "byte"))
-            } else {
-                "no byte moves".into()
-            };
-            lines.push(format!("suggestion       {} ({words})", found.desc));
-            if self.errors.iter().any(|error| error.code().contains("stride")) {
-                lines.push(
-                    "                 all axes change at once; an error says what one axis needs if the others stay"
-                        .into(),
-                );
-            }
-        }
-        lines.extend(self.tensor_box.iter().flat_map(Checked::lines));
-        lines.extend(self.pieces.map(|pieces| format!("pieces           {pieces} bindings that fit")));
-        lines
     }
+    add_box(tensor_box.as_ref(), &mut answer);
+    Ok((answer, errors))
 }
 
 fn written_in(limits: &DeviceLimits) -> String {
@@ -366,59 +295,4 @@ fn written_in(limits: &DeviceLimits) -> String {
         (_, true) => format!("whole units of {units}"),
         _ => format!("units of {units}"),
     }
-}
-
-/// The first index, in row-major order, whose offset does not fit a width of integers.
-struct Wide {
-    index: Vec<u64>,
-    offset: u128,
-    bits: u32,
-    unit: &'static str,
-}
-
-impl Wide {
-    fn all(desc: &BufferTensorDesc) -> Vec<Wide> {
-        let units = [("elements", 8), ("bytes", desc.data_type().bits())];
-        let widest = |(unit, scale)| [32, 31].into_iter().find_map(|bits| Wide::of(desc, bits, unit, scale));
-        units.into_iter().filter_map(widest).collect()
-    }
-
-    /// Returns the first index at 2 to the power of `bits` or after it. `scale` is 8 for offsets in elements,
-    /// and the bits of an element for offsets in bytes.
-    fn of(desc: &BufferTensorDesc, bits: u32, unit: &'static str, scale: u32) -> Option<Wide> {
-        let axes = || desc.sizes().iter().zip(desc.strides()).map(|(&size, &stride)| (size, u128::from(stride)));
-        // The later axes reach `left` elements further.
-        let mut left: u128 = axes().map(|(size, stride)| u128::from(size.saturating_sub(1)) * stride).sum();
-        let (wanted, mut offset) = ((8_u128 << bits).div_ceil(scale.into()), u128::from(desc.base_offset()));
-        if desc.sizes().contains(&0) || offset + left < wanted {
-            return None;
-        }
-        let mut index = Vec::new();
-        for (size, stride) in axes() {
-            left -= u128::from(size - 1) * stride;
-            let place = wanted.saturating_sub(offset + left).div_ceil(stride.max(1));
-            offset += place * stride;
-            index.push(u64::try_from(place).unwrap_or(u64::MAX));
-        }
-        Some(Wide { index, offset: offset * u128::from(scale) / 8, bits, unit })
-    }
-
-    fn object(&self) -> Value {
-        let offset = u64::try_from(self.offset).ok();
-        json!({ "unit": self.unit, "bits": self.bits, "index": self.index, "offset": offset })
-    }
-}
-
-impl fmt::Display for Wide {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Wide { index, offset, bits, unit } = self;
-        write!(f, "                 2^{bits} {unit} are first reached at index {}, offset {offset}", write_list(index))
-    }
-}
-
-/// Returns the length of the smallest buffer that holds a tensor, with at least `min_binding` bytes bound.
-/// `None` if the end of the tensor is not known, or does not fit in 64 bits.
-fn needed_buffer(report: &UploadReport, min_binding: u64) -> Option<u64> {
-    let end = report.bound.end.max(report.bound.start.saturating_add(min_binding));
-    Some(end).filter(|&end| end < u64::MAX)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::json;
 use tensor_layout::map::Fingerprint;
 use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
@@ -14,6 +14,7 @@ use tensor_layout_text::layout::{Copies, copies};
 use tensor_layout_text::rule::layout_or_rule;
 use tensor_layout_text::{Layout, Notation, ViewStep};
 
+use crate::answer::Answer;
 use crate::input::{check_length, is_standard, no_memory, open, zeroed};
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
 use crate::progress::progress_bar;
@@ -90,12 +91,6 @@ enum UpperBits {
 pub(crate) struct Fill(pub(crate) Padding);
 
 impl Arguments {
-    /// Refuses what only a layout in one place has.
-    fn refuse_in_parts(&self) -> Result<(), Stop> {
-        let sentence = "--measure is for layouts in one place, and this one lies in several";
-        if self.measure { Err(Stop::Unusable(sentence.into())) } else { Ok(()) }
-    }
-
     fn files(&self) -> Result<Option<(&Path, &Path)>, Stop> {
         let Some((input, target)) = self.input.as_deref().zip(self.output.as_deref()) else { return Ok(None) };
         if self.overwrite || is_standard(target) || !replaces(target, input) {
@@ -226,105 +221,94 @@ fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Res
         let limits = arguments.limits.as_deref();
         return crate::transfers::list(texts, &copies, arguments.loops, limits, output);
     }
-    let Some(plan) = copies.only() else {
-        arguments.refuse_in_parts()?;
-        return in_parts([&from, &to], &copies, arguments, output);
-    };
-    let plan = plan.clone().with_padding_of_whole_buffer(arguments.fill.0).map_err(refused(&pair))?;
-    if arguments.explain && !output.is_json() {
-        output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
-        output.line(wrapped(plan.explain().trim_end(), 100))?;
+    let plan = copies.only().cloned().map(|plan| plan.with_padding_of_whole_buffer(arguments.fill.0));
+    let plan = plan.transpose().map_err(refused(&pair))?;
+    if plan.is_none() && arguments.measure {
+        let sentence = "--measure is for layouts in one place, and this one lies in several";
+        return Err(Stop::Unusable(sentence.into()));
     }
-    if arguments.measure && !arguments.explain && !output.is_json() {
-        let reason = plan.estimate_reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        output.line(format_args!("choice: {}{reason}", plan.choice()))?;
-    }
-    let mut object = object([&from, &to], &copies);
-    if arguments.explain {
-        object["plan"] = plan.explain().into();
-    }
-    if arguments.measure {
-        object["choice"] = plan.choice().into();
-        object["estimate_reason"] = plan.estimate_reason().into();
+    let answer = answer([&from, &to], &copies, plan.as_ref(), arguments, output.is_json());
+    if !answer.words().is_empty() {
+        output.line(&answer)?;
     }
     if let Some((input, target)) = arguments.files()? {
-        write_file((input, &from), (target, &to), &plan, output)?;
+        write_file((input, &from), (target, &to), (&copies, plan.as_ref(), arguments.fill.0), output)?;
     }
     if output.is_json() {
-        output.line(object)?;
+        output.line(answer)?;
     }
     Ok(Verdict::Well)
 }
 
-fn object([from, to]: [&Side; 2], copies: &Copies) -> Value {
-    json!({
-        "type": "copy", "from": from.text, "to": to.text,
-        "source_bytes": copies.source_size_in_bytes(), "destination_bytes": copies.destination_size_in_bytes(),
-    })
-}
-
-/// Sets a buffer to the pattern before the elements are copied: to the padding of the plane that it holds.
-fn fill(buffer: &mut [u8], to: &Side, padding: Padding) -> Result<(), Error> {
-    if matches!(padding, Padding::Zero) {
-        return Ok(());
-    }
-    let ([plane], Some(part)) = (to.layout.planes(), to.layout.values().parts().first()) else {
-        return Err(Error::not_expressible("fill", "the padding between planes has no type: it is zero"));
-    };
-    let (bits, data_type) = (part.map.element_bits(), part.map.data_type());
-    let elements = plane.size_in_bytes()?.saturating_mul(8).div_euclid(bits.into());
-    let nothing = BufferTensorDesc::packed(data_type, &[0])?.to_index_map()?.with_physical_elements(elements)?;
-    Relayout::new(&nothing, &nothing)?.with_padding_of_whole_buffer(padding)?.run(&[], buffer)
-}
-
-/// Runs the copies of layouts in several places, in memory.
-fn in_parts(
+fn answer(
     [from, to]: [&Side; 2],
     copies: &Copies,
+    plan: Option<&Relayout>,
     arguments: &Arguments,
-    output: &mut Output,
-) -> Result<Verdict, Stop> {
-    let [needed, bytes] = [copies.source_size_in_bytes(), copies.destination_size_in_bytes()];
-    let files = arguments.files()?;
-    if let Some((input, target)) = files {
-        let file = open(input)?;
-        check_length(&file, &[needed], &from.text)?;
-        let mut converted = zeroed(bytes)?;
-        fill(&mut converted, to, arguments.fill.0).map_err(refused(&to.text))?;
-        copies.run(&file, &mut converted).map_err(refused(&from.text))?;
-        file.check_unchanged()?;
-        drop(file);
-        NewFile::write(target, &converted)?;
+    is_json: bool,
+) -> Answer {
+    let mut answer = Answer::new(is_json, "copy");
+    let [needed, bytes] = match plan {
+        Some(plan) => [plan.source_size_in_bytes(), plan.destination_size_in_bytes()],
+        None => [copies.source_size_in_bytes(), copies.destination_size_in_bytes()],
+    };
+    answer.keys(|| json!({ "from": from.text, "to": to.text, "source_bytes": needed, "destination_bytes": bytes }));
+    let explain = arguments.explain;
+    if explain {
+        answer.line(format_args!("from {}\nto   {}", from.text, to.text));
     }
-    let (count, flip) = (copies.list().len(), copies.list().iter().fold(0, |flip, copy| flip | copy.flip));
-    let [starts, ends] = copies.planes();
-    if output.is_json() {
-        let mut object = object([from, to], copies);
-        object["parts"] = count.into();
-        object["flipped_bits"] = flip.into();
+    let Some(plan) = plan else {
+        let (count, flip) = (copies.list().len(), copies.list().iter().fold(0, |flip, copy| flip | copy.flip));
+        let [starts, ends] = copies.planes();
+        answer.keys(|| json!({ "parts": count, "flipped_bits": flip }));
         if starts.len() > 1 {
-            object["planes"] = starts.len().into();
+            answer.key("planes", starts.len());
         }
-        output.line(object)?;
-        return Ok(Verdict::Well);
-    }
-    if arguments.explain {
-        output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
-        if starts.len() > 1 {
+        if explain && starts.len() > 1 {
             let (from, to) = (write_list(starts), write_list(ends));
-            output.line(format_args!("planes at bytes {from} of {needed}, and {to} of {bytes}"))?;
+            answer.line(format_args!("planes at bytes {from} of {needed}, and {to} of {bytes}"));
         }
-        if count > starts.len() {
-            output.line(format_args!("{count} copies, one for each pair of parts with common indices"))?;
+        if explain && count > starts.len() {
+            answer.line(format_args!("{count} copies, one for each pair of parts with common indices"));
         }
-        if flip != 0 {
-            output.line(format_args!("{flip:#04x} is flipped in every byte of the last field"))?;
+        if explain && flip != 0 {
+            answer.line(format_args!("{flip:#04x} is flipped in every byte of the last field"));
+        }
+        return answer;
+    };
+    if explain {
+        answer.keys(|| json!({ "plan": plan.explain() }));
+        answer.line(format_args!("{}", wrapped(plan.explain().trim_end(), 100)));
+    }
+    if arguments.measure {
+        let reason = plan.estimate_reason();
+        answer.keys(|| json!({ "choice": plan.choice(), "estimate_reason": reason }));
+        if !explain {
+            let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+            answer.line(format_args!("choice: {}{reason}", plan.choice()));
         }
     }
-    if let Some((_, target)) = files {
-        output.line(format_args!("{}: {} of {}", target.display(), long_bytes(bytes), to.text))?;
+    answer
+}
+
+/// Runs the copies of layouts in several places, in memory. Padding has the pattern of the plane that it is
+/// in.
+fn converted(source: &[u8], to: &Side, copies: &Copies, padding: Padding) -> Result<Vec<u8>, Stop> {
+    let mut buffer = zeroed(copies.destination_size_in_bytes())?;
+    let fill = |buffer: &mut [u8]| {
+        let ([plane], Some(part)) = (to.layout.planes(), to.layout.values().parts().first()) else {
+            return Err(Error::not_expressible("fill", "the padding between planes has no type: it is zero"));
+        };
+        let (bits, data_type) = (part.map.element_bits(), part.map.data_type());
+        let elements = plane.size_in_bytes()?.saturating_mul(8).div_euclid(bits.into());
+        let nothing = BufferTensorDesc::packed(data_type, &[0])?.to_index_map()?.with_physical_elements(elements)?;
+        Relayout::new(&nothing, &nothing)?.with_padding_of_whole_buffer(padding)?.run(&[], buffer)
+    };
+    if !matches!(padding, Padding::Zero) {
+        fill(&mut buffer).map_err(refused(&to.text))?;
     }
-    Ok(Verdict::Well)
+    copies.run(source, &mut buffer).map_err(refused(&to.text))?;
+    Ok(buffer)
 }
 
 /// Returns a layout with unsigned integers instead of signed ones, whose upper bits are zeros.
@@ -349,34 +333,41 @@ fn unsigned(layout: &Layout) -> Result<Layout, Error> {
 fn write_file(
     (input, from): (&Path, &Side),
     (target, to): (&Path, &Side),
-    plan: &Relayout,
+    (copies, plan, padding): (&Copies, Option<&Relayout>, Padding),
     output: &mut Output,
 ) -> Result<(), Stop> {
+    let [needed, bytes] = match plan {
+        Some(plan) => [plan.source_size_in_bytes(), plan.destination_size_in_bytes()],
+        None => [copies.source_size_in_bytes(), copies.destination_size_in_bytes()],
+    };
     let header = || Header::of(&to.map()?, &to.text)?.write();
     let header = is_npy(target).then(header).transpose().map_err(refused(""))?.unwrap_or_default();
+    if is_standard(target) && output.is_json() {
+        let sentence = "with --json the output must be a file, because standard output has the object";
+        return Err(Stop::Unusable(sentence.into()));
+    }
     let file = open(input)?;
-    let start = elements_start(&file, from, plan)?;
-    let source = file.get(start..).unwrap_or(&[]);
-    let pieces = Pieces::of(plan).map_err(refused(&input.to_string_lossy()))?;
-    let bar = progress_bar(plan.destination_size_in_bytes());
-    let mut new = None;
-    let done = if is_standard(target) {
-        if output.is_json() {
-            let sentence = "with --json the output must be a file, because standard output has the object";
-            return Err(Stop::Unusable(sentence.into()));
-        }
-        pieces.run(source, &|bytes| bar.inc(bytes), |_, _| (), |_, bytes| output.bytes(bytes))
-    } else {
-        let new = new.insert(NewFile::create(target)?);
-        new.append(&header)?;
-        pieces.run(source, &|bytes| bar.inc(bytes), |_, _| (), |_, bytes| Ok(new.append(bytes)?))
+    let source = file.get(elements_start(&file, from, needed)?..).unwrap_or(&[]);
+    let mut new = if is_standard(target) { None } else { Some(NewFile::create(target)?) };
+    let mut take = |bytes: &[u8]| match &mut new {
+        Some(new) => Ok(new.append(bytes)?),
+        None => output.bytes(bytes),
     };
-    bar.finish_and_clear();
-    done.map_err(|error| match error {
-        PieceError::Taken(stop) => stop,
-        PieceError::Copy(error) => refused(&input.to_string_lossy())(error),
-        PieceError::Memory(bytes) => no_memory(bytes),
-    })?;
+    take(&header)?;
+    match plan {
+        Some(plan) => {
+            let pieces = Pieces::of(plan).map_err(refused(&input.to_string_lossy()))?;
+            let bar = progress_bar(bytes);
+            let done = pieces.run(source, &|bytes| bar.inc(bytes), |_, _| (), |_, bytes| take(bytes));
+            bar.finish_and_clear();
+            done.map_err(|error| match error {
+                PieceError::Taken(stop) => stop,
+                PieceError::Copy(error) => refused(&input.to_string_lossy())(error),
+                PieceError::Memory(bytes) => no_memory(bytes),
+            })?;
+        }
+        None => take(&converted(source, to, copies, padding)?)?,
+    }
     file.check_unchanged()?;
     // The input is closed first, because the target may replace it and some systems refuse to replace a
     // mapped file.
@@ -384,8 +375,7 @@ fn write_file(
     let Some(new) = new else { return Ok(()) };
     new.close()?.finish()?;
     if !output.is_json() {
-        let size = long_bytes(plan.destination_size_in_bytes());
-        output.line(format_args!("{}: {size} of {}", target.display(), to.text))?;
+        output.line(format_args!("{}: {} of {}", target.display(), long_bytes(bytes), to.text))?;
     }
     Ok(())
 }
@@ -412,11 +402,10 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
 }
 
 /// Returns the position at which the elements of an input file begin. The file must have the layout `from`.
-fn elements_start(file: &Input, from: &Side, plan: &Relayout) -> Result<usize, Stop> {
+fn elements_start(file: &Input, from: &Side, needed: u64) -> Result<usize, Stop> {
     if is_npy(file.path()) {
         return npy_start(file, from).map_err(|sentence| Stop::Failed(format!("{} {sentence}", file.path().display())));
     }
-    let needed = plan.source_size_in_bytes();
     // A file of the rounded length is accepted too, because DirectML rounds the length of a buffer up to a
     // multiple of 4 bytes.
     check_length(file, &[needed, needed.checked_next_multiple_of(4).unwrap_or(needed)], &from.text).map(|()| 0)

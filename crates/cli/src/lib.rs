@@ -4,6 +4,7 @@
 //! [`run`], which prints nothing by itself, [`check_object`] for the answer of `check --json`, and
 //! [`layout_by_rule`] for the rules of `model --to`.
 
+mod answer;
 mod check;
 mod convert;
 mod describe;

@@ -1,17 +1,14 @@
 //! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to`, the program that
 //! copies one layout to another.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, ErrorKind};
 use tensor_layout_files::NewFile;
-use tensor_layout_shader::{
-    Access, BoundBuffer, Form, IndexFunctions, Pass, Profile, Program, ProgramOptions, Sizes, Target,
-};
+use tensor_layout_shader::{Access, Form, IndexFunctions, Profile, Program, ProgramOptions, Sizes, Target};
 use tensor_layout_text::Layout;
 
 use crate::convert::Fill;
@@ -136,7 +133,7 @@ impl ProgramArguments {
         let pair = format!("{from} to {to}");
         let program = self.program(from, to).map_err(refused(&pair))?;
         if let Some(folder) = &self.out {
-            let written = self.files(&program, from, to).map_err(refused(&pair))?;
+            let written = program.files(self.target, [from, to]).map_err(refused(&pair))?;
             let made = std::fs::create_dir_all(folder);
             made.map_err(|error| Stop::Unusable(format!("{} cannot be made: {error}", folder.display())))?;
             for (name, text) in &written {
@@ -148,76 +145,11 @@ impl ProgramArguments {
                 return Ok(Verdict::Well);
             }
         }
-        let text = self.text(&program).map_err(refused(&pair))?;
-        let object = || {
-            json!({
-                "type": "program", "from": from, "to": to, "form": program.form().name(),
-                "target": self.target.name(), "text": text,
-            })
-        };
+        let text = program.text_in(self.target).map_err(refused(&pair))?;
+        let (form, target) = (program.form().name(), self.target.name());
+        let object =
+            || json!({ "type": "program", "from": from, "to": to, "form": form, "target": target, "text": text });
         output.answer(object, || text.trim_end())
-    }
-
-    fn text(&self, program: &Program) -> Result<String, Error> {
-        let mut text = String::new();
-        for line in program.explain().lines() {
-            let _ = writeln!(text, "// {line}");
-        }
-        let module = match self.target {
-            Target::Wgsl => Some(program.wgsl()),
-            Target::Cuda => Some(program.cuda()),
-            _ => None,
-        };
-        if let Some(module) = module {
-            for ((number, pass), entry) in (1_usize..).zip(program.passes()).zip(&module.entry_points) {
-                let _ = writeln!(text, "\n// Pass {number}: {entry}, {}", dispatched(pass));
-            }
-            return Ok(text + &module.text);
-        }
-        let mut seen: Vec<&str> = Vec::new();
-        for (number, pass) in (1_usize..).zip(program.passes()) {
-            let _ = writeln!(text, "\n// Pass {number}: {}", dispatched(pass));
-            if let Some(place) = seen.iter().position(|seen| *seen == pass.wgsl()) {
-                let _ = writeln!(text, "// The shader is that of pass {}.", place.saturating_add(1));
-            } else {
-                text.push_str(translated(pass, self.target)?.trim_end());
-                text.push('\n');
-            }
-            seen.push(pass.wgsl());
-        }
-        Ok(text)
-    }
-
-    /// Returns the names and the contents of the files of `--out`: a shader for each pass, and how each pass
-    /// is dispatched.
-    fn files(&self, program: &Program, from: &str, to: &str) -> Result<Vec<(String, String)>, Error> {
-        let suffix = match self.target {
-            Target::Cuda => "cu",
-            Target::Spirv => "spv.inc",
-            other => other.name(),
-        };
-        let mut files = Vec::new();
-        let mut passes = Vec::new();
-        for (number, pass) in (1_usize..).zip(program.passes()) {
-            let name = format!("pass{number}.{suffix}");
-            files.push((name.clone(), translated(pass, self.target)?));
-            let bindings = pass.bindings().into_iter().map(|window| {
-                let bytes = [window.bytes.start, window.bytes.end];
-                json!({ "binding": window.binding, "buffer": name_of(window.buffer), "bytes": bytes })
-            });
-            let bindings: Vec<Value> = bindings.collect();
-            let uniforms: Vec<Value> =
-                pass.named_uniforms().map(|(name, value)| json!({ "name": name, "value": value })).collect();
-            passes.push(json!({
-                "file": name, "form": pass.form().name(), "entry_point": pass.entry_point(),
-                "workgroups": pass.workgroups().to_vec(), "workgroup_size": pass.workgroup_size().to_vec(),
-                "workgroup_memory": pass.workgroup_memory(), "bindings": bindings, "uniforms": uniforms,
-            }));
-        }
-        let (target, form) = (self.target.name(), program.form().name());
-        let all = json!({ "from": from, "to": to, "target": target, "form": form, "passes": passes });
-        files.push(("dispatches.json".to_owned(), format!("{all}\n")));
-        Ok(files)
     }
 
     fn program(&self, from: &str, to: &str) -> Result<Program, Error> {
@@ -229,41 +161,4 @@ impl ProgramArguments {
         profile.sizes = if self.uniforms { Sizes::Uniforms } else { Sizes::Constants };
         Program::with_options(&relayout, &profile, &options)
     }
-}
-
-fn name_of(buffer: BoundBuffer) -> &'static str {
-    match buffer {
-        BoundBuffer::Source => "source",
-        BoundBuffer::Uniforms => "uniforms",
-        _ => "destination",
-    }
-}
-
-fn dispatched(pass: &Pass) -> String {
-    let [x, y, z] = pass.workgroups();
-    let mut text = format!("{x} x {y} x {z} workgroups; ");
-    for window in pass.bindings() {
-        let (binding, bytes) = (window.binding, window.bytes);
-        let _ = match window.buffer {
-            BoundBuffer::Uniforms => write!(text, "binding {binding}:"),
-            buffer => {
-                write!(text, "binding {binding}: the {}'s bytes {}..{}, ", name_of(buffer), bytes.start, bytes.end)
-            }
-        };
-    }
-    for (name, value) in pass.named_uniforms() {
-        let _ = write!(text, " {name} = {value},");
-    }
-    text.trim_end_matches([',', ' ']).to_owned()
-}
-
-#[cfg(feature = "naga")]
-fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
-    if target == Target::Wgsl { Ok(pass.wgsl().to_owned()) } else { pass.translated(target) }
-}
-
-/// Prints a pass in WGSL or CUDA. [`ProgramArguments::check_target`] has refused all other languages.
-#[cfg(not(feature = "naga"))]
-fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
-    Ok(if target == Target::Cuda { pass.cuda() } else { pass.wgsl().to_owned() })
 }

@@ -1,11 +1,12 @@
 //! `check --box`: the box of a CUDA tensor map.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
+use tensor_layout::Error;
 use tensor_layout::upload::{BoxReport, DeviceLimits, Im2col, Interleave, TensorMapBox};
-use tensor_layout::{Error, ToIndexMap};
 use tensor_layout_text::text;
 
+use crate::answer::Answer;
 use crate::output::Stop;
 use crate::table::{long_bytes, read_list, write_list};
 
@@ -95,33 +96,20 @@ fn read_im2col(text: &str) -> Result<Im2col, Stop> {
     }
 }
 
-/// The box of a tensor, checked.
-pub(crate) struct Checked(BoxReport);
-
-impl Checked {
-    /// Returns the box, or every rule that it breaks.
-    pub(crate) fn of(tensor: &dyn ToIndexMap, found: &TensorMapBox, limits: &DeviceLimits) -> Result<Self, Vec<Error>> {
-        found.check(tensor, limits).map(Checked)
-    }
-
-    fn layout(&self) -> Option<String> {
-        self.0.layout.as_ref().and_then(|layout| text(layout).ok())
-    }
-
-    pub(crate) fn object(&self) -> Value {
-        let BoxReport { sizes, cuda_sizes, bytes, alignment, .. } = &self.0;
+/// Adds what a box that breaks no rule copies.
+pub(crate) fn add_box(found: Option<&BoxReport>, answer: &mut Answer) {
+    let Some(BoxReport { sizes, cuda_sizes, bytes, alignment, layout, no_layout, .. }) = found else {
+        return answer.key("box", ());
+    };
+    let layout = layout.as_ref().and_then(|layout| text(layout).ok());
+    answer.key(
+        "box",
         json!({
-            "sizes": sizes, "cuda_sizes": cuda_sizes, "layout": self.layout(), "bytes": bytes, "alignment": alignment,
-        })
-    }
-
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let BoxReport { sizes, cuda_sizes, bytes, alignment, no_layout, .. } = &self.0;
-        let layout = self.layout().unwrap_or_else(|| format!("not known: {no_layout}"));
-        vec![
-            format!("box              {} (in CUDA's order {})", write_list(sizes), write_list(cuda_sizes)),
-            format!("shared memory    {}, aligned to {alignment} bytes", long_bytes(*bytes)),
-            format!("                 {layout}"),
-        ]
-    }
+            "sizes": sizes, "cuda_sizes": cuda_sizes, "layout": layout, "bytes": bytes, "alignment": alignment,
+        }),
+    );
+    let (sizes, cuda_sizes) = (write_list(sizes), write_list(cuda_sizes));
+    answer.says("box", format_args!("{sizes} (in CUDA's order {cuda_sizes})"));
+    answer.says("shared memory", format_args!("{}, aligned to {alignment} bytes", long_bytes(*bytes)));
+    answer.says("", layout.unwrap_or_else(|| format!("not known: {no_layout}")));
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tensor_layout::{AnyLayout, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::{Layout, Notation, ViewStep, text_in};
 
+use crate::answer::Answer;
 use crate::output::{Output, Stop, Verdict, each_layout, refused};
 use crate::parts::{part_object, parts_in_words, reversed_line};
 use crate::table::write_list;
@@ -78,26 +79,32 @@ fn one(text: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict
     let steps = &arguments.steps.0;
     let view = view(&layout, steps)
         .and_then(|view| View::of(&layout, view, arguments.notation).map_err(|error| (None, error)));
-    match &view {
+    match view {
         // A step whose text cannot be read is refused as an input. It is not reported as a view that does not
         // exist.
-        Err((Some(step), error))
+        Err((Some(step), ref error))
             if error.code() == "parse" && !output.is_json()
                 || error.code() == "parse"
-                    && steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
+                    && steps.get(step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
         {
-            let input = steps.get(*step).map_or("", |(_, text)| text.as_str());
+            let input = steps.get(step).map_or("", |(_, text)| text.as_str());
             return Err(refused(input)(error.clone()));
         }
-        _ if output.is_json() => output.line(object(&view))?,
-        Ok(view) => output.lines(view.lines())?,
+        Ok(view) => output.line(view.answer(output.is_json()))?,
+        Err((step, error)) if output.is_json() => {
+            output.line(json!({
+                "type": "view", "ok": false, "layout": null, "class": null, "reason": error.to_string(),
+                "code": error.code(), "step": step,
+            }))?;
+            return Ok(Verdict::Failed);
+        }
         Err((step, error)) => {
             let named = step.and_then(|step| steps.get(step));
             let input = named.map_or_else(|| text.to_owned(), |(name, argument)| format!("{text} --{name} {argument}"));
-            return Err(refused(&input)(error.clone()));
+            return Err(refused(&input)(error));
         }
     }
-    Ok(Verdict::well_if(view.is_ok()))
+    Ok(Verdict::Well)
 }
 
 /// Applies all steps. The error has the number of the step that fails, counted from 0.
@@ -109,30 +116,6 @@ fn view(layout: &Layout, steps: &[(&'static str, String)]) -> Result<Layout, (Op
         view = done.map_err(|error| (Some(number), error))?;
     }
     Ok(view)
-}
-
-fn object(view: &Result<View, (Option<usize>, Error)>) -> Value {
-    let view = match view {
-        Ok(view) => view,
-        Err((step, error)) => {
-            return json!({
-                "type": "view", "ok": false, "layout": null, "class": null, "reason": error.to_string(),
-                "code": error.code(), "step": step,
-            });
-        }
-    };
-    let (text, plane) = (&view.text, view.layout.values());
-    let ([part], [_]) = (plane.parts(), view.layout.planes()) else {
-        let parts: Vec<Value> = plane.parts().iter().map(part_object).collect();
-        return json!({ "type": "view", "ok": true, "layout": text, "sizes": plane.sizes(), "parts": parts });
-    };
-    let (map, blocks) = (&part.map, plane.blocks());
-    json!({
-        "type": "view", "ok": true, "layout": text, "class": map.class().to_string(),
-        "reason": text.is_none().then_some(NO_NOTATION), "sizes": plane.sizes(),
-        "strides": blocks.map_or(map.strides(), |blocks| Some(blocks.strides().to_vec())), "base_offset": map.base(),
-        "like": view.like, "reversed": plane.reversed(), "first": plane.first(), "digits": digits(map),
-    })
 }
 
 const NO_NOTATION: &str = "no notation here writes this layout with its base offset";
@@ -176,29 +159,50 @@ impl View {
         Ok(View { text, like, layout })
     }
 
-    fn lines(&self) -> Vec<String> {
-        let (plane, planes) = (self.layout.values(), self.layout.planes());
-        let mut lines = match (&self.text, plane.parts(), planes) {
-            (Some(text), ..) => vec![text.clone()],
-            (None, [part], [_]) => self.in_words(&part.map),
-            (None, parts, [_]) => vec![self.layout.to_string()].into_iter().chain(parts_in_words(parts)).collect(),
-            (None, _, planes) => planes.iter().map(|plane| format!("{}: {plane}", plane.role().noun())).collect(),
-        };
-        lines.extend(reversed_line(plane));
-        lines
+    fn answer(&self, is_json: bool) -> Answer {
+        let (plane, planes, mut answer) = (self.layout.values(), self.layout.planes(), Answer::new(is_json, "view"));
+        answer.keys(|| json!({ "ok": true, "layout": self.text }));
+        match (plane.parts(), planes) {
+            ([part], [_]) => {
+                let (map, blocks) = (&part.map, plane.blocks());
+                answer.keys(|| {
+                    json!({
+                        "class": map.class().to_string(), "reason": self.text.is_none().then_some(NO_NOTATION),
+                        "sizes": plane.sizes(),
+                        "strides": blocks.map_or(map.strides(), |blocks| Some(blocks.strides().to_vec())),
+                        "base_offset": map.base(), "like": self.like, "reversed": plane.reversed(),
+                        "first": plane.first(), "digits": digits(map),
+                    })
+                });
+            }
+            (parts, _) => answer.keys(
+                || json!({ "sizes": plane.sizes(), "parts": parts.iter().map(part_object).collect::<Vec<Value>>() }),
+            ),
+        }
+        match (&self.text, plane.parts(), planes) {
+            (Some(text), ..) => answer.line(text),
+            (None, [part], [_]) => self.say_in_words(&part.map, &mut answer),
+            (None, parts, [_]) => {
+                answer.line(&self.layout);
+                answer.lines(parts_in_words(parts));
+            }
+            (None, _, planes) => {
+                answer.lines(planes.iter().map(|plane| format!("{}: {plane}", plane.role().noun())));
+            }
+        }
+        answer.lines(reversed_line(plane));
+        answer
     }
 
-    fn in_words(&self, map: &IndexMap) -> Vec<String> {
+    fn say_in_words(&self, map: &IndexMap, answer: &mut Answer) {
         let base = map.base();
-        let mut lines = match &self.like {
-            Some(like) => vec![format!("{like} from element {base}")],
-            None => vec![format!("a view of class {} from element {base}", map.class())],
-        };
-        lines.push(format!("  sizes      {}", write_list(map.sizes())));
-        let strides = map.strides().map_or_else(|| digits(map).join(", "), |strides| write_list(&strides));
-        lines.push(format!("  strides    {strides}"));
-        lines.push(format!("  not as text: {NO_NOTATION}"));
-        lines
+        match &self.like {
+            Some(like) => answer.line(format_args!("{like} from element {base}")),
+            None => answer.line(format_args!("a view of class {} from element {base}", map.class())),
+        }
+        answer.says("sizes", write_list(map.sizes()));
+        answer.says("strides", map.strides().map_or_else(|| digits(map).join(", "), |strides| write_list(&strides)));
+        answer.says("not as text:", NO_NOTATION);
     }
 }
 

@@ -12,7 +12,8 @@ use tensor_layout_text::layout::Plane;
 use tensor_layout_text::named::names_of;
 use tensor_layout_text::{Layout, Line, Notation};
 
-use crate::output::{Ink, joined, painted};
+use crate::answer::Answer;
+use crate::output::{Ink, painted};
 use crate::parts::reversed_line;
 use crate::table::{counted, long_bytes, percent_wasted, write_list};
 
@@ -96,9 +97,91 @@ impl<'l> Description<'l> {
         self.map.as_ref().map_or_else(|_| "divided".into(), |mapped| mapped.map.class().to_string())
     }
 
-    /// Returns the object that `--json` prints; docs/JSON.md documents its keys. `input` is the text that was
-    /// given.
-    pub(super) fn object(&self, input: Option<&str>) -> Value {
+    /// Says everything about the array; docs/JSON.md documents the keys.
+    pub(super) fn say(&self, answer: &mut Answer) {
+        let (logical, physical, bits) = (self.logical_elements, self.physical_elements, self.element_bits);
+        let (mapped, blocks) = (self.map.as_ref().ok(), self.plane.blocks());
+        answer.key("notation", self.plane.notation().to_string());
+        answer.key("canonical", &self.text);
+        answer.line(painted(&self.text, Ink::Bold));
+        answer.says("notation", self.plane.notation().title());
+        answer.keys(|| self.keys());
+        match blocks {
+            Some(blocks) => say_blocks(blocks, answer),
+            None => {
+                let sizes = if self.sizes.is_empty() { "none: one element".into() } else { write_list(&self.sizes) };
+                let unit = if bits == 1 { "bit" } else { "bits" };
+                answer.says("sizes", format_args!("{sizes}, {} with {bits} {unit} an element", self.data_type));
+            }
+        }
+        answer.key(
+            "memory_space",
+            self.memory_space().map(|space| json!({ "number": space, "name": memory_space_name(space) })),
+        );
+        answer.key("base_offset", mapped.map(|mapped| mapped.map.base()));
+        answer.key("reversed", self.plane.reversed());
+        answer.keys(|| json!({ "axis_orders": self.axis_orders(), "notations": self.notations() }));
+        let known_as = self.known_as();
+        answer.key("known_as", &known_as);
+        answer.fact("axes", self.axes(), "axes", |axes| axes.join(" "));
+        let memory = long_bytes(self.physical_size_in_bytes);
+        match (blocks, &self.map) {
+            (Some(_), _) => {
+                let padding = padding(logical, physical).replace("elements", "blocks");
+                answer.says("memory", format_args!("{memory}: {padding}"));
+            }
+            (None, Ok(_)) => {
+                let padding = padding(logical, physical);
+                answer.says("elements", format_args!("{logical} logical, {physical} physical: {padding}"));
+            }
+            (None, Err(_)) => {
+                answer.says("elements", format_args!("{logical} logical, the largest part {physical} physical"));
+            }
+        }
+        if blocks.is_none() {
+            answer.says("memory", format_args!("{memory}{}", self.space_in_words()));
+        }
+        match &self.map {
+            Ok(mapped) => {
+                match blocks {
+                    Some(blocks) => answer.says("bytes", blocks.bytes()),
+                    None => mapped.say(answer),
+                }
+                answer.lines(self.fingerprint().map(|tag| format!("  tag        {tag}, the fingerprint")));
+                answer.lines(reversed_line(self.plane));
+            }
+            Err(error) => answer.says("no map", reason(error)),
+        }
+        let swapped = self.swapped_sizes();
+        answer.key("note", &swapped);
+        if let Some(blocks) = blocks {
+            let (of, sizes, strides) = (blocks.block_type(), blocks.sizes(), blocks.strides());
+            answer.keys(|| {
+                json!({
+                    "data_type": of.to_string(), "sizes": sizes, "strides": strides, "element_bits": null,
+                    "logical_elements": sizes.iter().product::<u64>(), "physical_elements": null,
+                    "blocks": { "values": of.values(), "bytes": of.bytes(), "layout": blocks.bytes().to_string() },
+                })
+            });
+        }
+        if answer.is_json() {
+            return;
+        }
+        let (written, refused) = self.other_notations();
+        let lists = [
+            ("also", written),
+            ("not as", refused),
+            ("known as", known_as.unwrap_or_default()),
+            ("note", swapped.into_iter().collect()),
+        ];
+        for (head, notations) in lists {
+            let heads = std::iter::once(head).chain(std::iter::repeat(""));
+            heads.zip(notations).for_each(|(head, line)| answer.says(head, line));
+        }
+    }
+
+    /// The keys that only programs read, in their order between `canonical` and `memory_space`.
+    fn keys(&self) -> Value {
         let mapped = self.map.as_ref().ok();
         let split = match mapped.map(|mapped| &mapped.lowering) {
             Some(Lowering::Split(Split { desc, dims, .. })) => {
@@ -110,37 +193,16 @@ impl<'l> Description<'l> {
             Ok(mapped) => mapped.lowering.reason(),
             Err(error) => Some(error.to_string()),
         };
-        let mut object = json!({ "type": "layout" });
-        if let Some(input) = input {
-            object["input"] = input.into();
-        }
-        let more = json!({
-            "notation": self.plane.notation().to_string(), "canonical": self.text,
+        json!({
             "data_type": self.data_type.to_string(), "sizes": self.sizes,
             "logical_elements": self.logical_elements, "physical_elements": self.physical_elements,
             "min_size_in_bytes": mapped.map(|mapped| mapped.min_size_in_bytes),
             "physical_size_in_bytes": self.physical_size_in_bytes,
-            "class": mapped.map(|mapped| mapped.map.class().to_string()),
-            "fingerprint": self.fingerprint(),
+            "class": mapped.map(|mapped| mapped.map.class().to_string()), "fingerprint": self.fingerprint(),
             "lowering": mapped.map(|mapped| mapped.lowering.name()),
             "strides": mapped.and_then(Mapped::strides), "split": split, "reason": reason,
-            "element_bits": self.element_bits, "memory_space": self.memory_space().map(|space| json!({
-                "number": space, "name": memory_space_name(space),
-            })), "base_offset": mapped.map(|mapped| mapped.map.base()),
-            "reversed": self.plane.reversed(), "axis_orders": self.axis_orders(), "notations": self.notations(),
-            "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
-        });
-        let object = joined(object, more);
-        if let Some(blocks) = self.plane.blocks() {
-            let (of, sizes, strides) = (blocks.block_type(), blocks.sizes(), blocks.strides());
-            let of_blocks = json!({
-                "data_type": of.to_string(), "sizes": sizes, "strides": strides, "element_bits": null,
-                "logical_elements": sizes.iter().product::<u64>(), "physical_elements": null,
-                "blocks": { "values": of.values(), "bytes": of.bytes(), "layout": blocks.bytes().to_string() },
-            });
-            return joined(object, of_blocks);
-        }
-        object
+            "element_bits": self.element_bits,
+        })
     }
 
     /// The memory space that `S(n)` names. `None` for the main memory, and for texts that name none.
@@ -163,8 +225,7 @@ impl<'l> Description<'l> {
         if !matches!(self.plane.notation(), Notation::AxisOrder | Notation::OneDnn) {
             return None;
         }
-        let text = self.text.clone();
-        let order: String = text.rsplit(':').next()?.chars().filter(char::is_ascii_alphabetic).collect();
+        let order: String = self.text.rsplit(':').next()?.chars().filter(char::is_ascii_alphabetic).collect();
         let order = order.to_ascii_uppercase();
         // Sizes are in the order of these letters, whatever the order in memory is. Weights of oneDNN begin
         // with the groups.
@@ -180,8 +241,8 @@ impl<'l> Description<'l> {
     fn swapped_sizes(&self) -> Option<String> {
         let &[n, height, width, channels] = self.sizes.as_slice() else { return None };
         let is_image = height >= 16 && width >= 16 && (1..=4).contains(&channels);
-        let text = self.text.clone();
-        let order = text.rsplit(':').next().filter(|_| self.plane.notation() == Notation::AxisOrder && is_image)?;
+        let order =
+            self.text.rsplit(':').next().filter(|_| self.plane.notation() == Notation::AxisOrder && is_image)?;
         Some(format!(
             "C={height} looks like a height: sizes stay in the order N,C,H,W. For images of {height} x {width} with \
              {channels} channels write {}[{n},{channels},{height},{width}]:{order}",
@@ -201,9 +262,8 @@ impl<'l> Description<'l> {
         if !self.with_names {
             return None;
         }
-        let own = self.text.clone();
         let known = self.map.as_ref().map(|mapped| names_of(&mapped.map)).unwrap_or_default();
-        Some(known.iter().map(ToString::to_string).filter(|name| *name != own).collect())
+        Some(known.iter().map(ToString::to_string).filter(|name| *name != self.text).collect())
     }
 
     /// Returns the axis orders that describe the layout, without the type and the sizes.
@@ -222,61 +282,6 @@ impl<'l> Description<'l> {
         // Only the first of several axis orders is listed.
         lines.dedup_by_key(|line| line.notation);
         Value::Object(lines.into_iter().map(entry).collect())
-    }
-
-    pub(super) fn text(&self) -> String {
-        let (logical, physical, bits) = (self.logical_elements, self.physical_elements, self.element_bits);
-        let sizes = if self.sizes.is_empty() { "none: one element".into() } else { write_list(&self.sizes) };
-        let mut lines = vec![
-            painted(&self.text, Ink::Bold),
-            format!("  notation   {}", self.plane.notation().title()),
-            format!(
-                "  sizes      {sizes}, {} with {bits} {} an element",
-                self.data_type,
-                if bits == 1 { "bit" } else { "bits" }
-            ),
-            self.axes().map(|axes| format!("  axes       {}", axes.join(" "))).unwrap_or_default(),
-            match &self.map {
-                Ok(_) => format!("  elements   {logical} logical, {physical} physical: {}", padding(logical, physical)),
-                Err(_) => format!("  elements   {logical} logical, the largest part {physical} physical"),
-            },
-            format!("  memory     {}{}", long_bytes(self.physical_size_in_bytes), self.space_in_words()),
-        ];
-        lines.retain(|line| !line.is_empty());
-        if let Some(blocks) = self.plane.blocks() {
-            lines.truncate(2);
-            lines.extend(blocks_in_words(blocks));
-            lines.push(format!(
-                "  memory     {}: {}",
-                long_bytes(self.physical_size_in_bytes),
-                padding(logical, physical).replace("elements", "blocks")
-            ));
-        }
-        match &self.map {
-            Ok(mapped) => {
-                match self.plane.blocks() {
-                    Some(blocks) => lines.push(format!("  bytes      {}", blocks.bytes())),
-                    None => lines.extend(mapped.lines()),
-                }
-                lines.extend(self.fingerprint().map(|tag| format!("  tag        {tag}, the fingerprint")));
-                lines.extend(reversed_line(self.plane));
-            }
-            Err(error) => lines.push(format!("  no map     {}", reason(error))),
-        }
-        let (written, refused) = self.other_notations();
-        let known_as = self.known_as().unwrap_or_default();
-        let swapped = self.swapped_sizes().into_iter().collect();
-        let lists = [
-            ("  also       ", written),
-            ("  not as     ", refused),
-            ("  known as   ", known_as),
-            ("  note       ", swapped),
-        ];
-        for (head, notations) in lists {
-            let heads = std::iter::once(head).chain(std::iter::repeat("             "));
-            lines.extend(heads.zip(notations).map(|(head, line)| format!("{head}{line}")));
-        }
-        lines.join("\n")
     }
 
     /// Returns two lists of lines: the texts in the other notations, each with the padding that it loses, and
@@ -340,29 +345,21 @@ impl<'l> Description<'l> {
     }
 }
 
-fn blocks_in_words(blocks: &BlockTensorDesc) -> Vec<String> {
+fn say_blocks(blocks: &BlockTensorDesc, answer: &mut Answer) {
     let (of, sizes) = (blocks.block_type(), blocks.sizes());
     let (axis, bits) = (sizes.len().saturating_sub(1), of.bytes() as f64 * 8.0 / of.values() as f64);
-    let place = |k: u64| {
-        let bits: Vec<String> = of.value_bits(k).iter().map(bits_in_words).collect();
-        format!("  value {k:<4} {}", bits.join(" and "))
-    };
+    let list = write_list(sizes);
+    answer.says("sizes", format_args!("{list}, {of}: {} values of axis {axis} in {} bytes", of.values(), of.bytes()));
     let values: u64 = sizes.iter().product();
-    let number = values.checked_div(of.values()).unwrap_or(0);
-    let mut lines = vec![
-        format!(
-            "  sizes      {}, {of}: {} values of axis {axis} in {} bytes",
-            write_list(sizes),
-            of.values(),
-            of.bytes()
-        ),
-        format!("  values     {values} in {}, {bits} bits each with the scales", counted(number, "block")),
-    ];
-    match of.value_bits(0).is_empty() {
-        true => lines.push("             values share bits, so no value is stored alone".into()),
-        false => lines.extend([0, 1, of.values().saturating_sub(1)].map(place)),
+    let number = counted(values.checked_div(of.values()).unwrap_or(0), "block");
+    answer.says("values", format_args!("{values} in {number}, {bits} bits each with the scales"));
+    if of.value_bits(0).is_empty() {
+        return answer.says("", "values share bits, so no value is stored alone");
     }
-    lines
+    for k in [0, 1, of.values().saturating_sub(1)] {
+        let bits: Vec<String> = of.value_bits(k).iter().map(bits_in_words).collect();
+        answer.says(&format!("value {k}"), bits.join(" and "));
+    }
 }
 
 /// Names the bits of a byte, `bits 4 to 7 of byte 3`, for a range of bits of a block.
@@ -391,27 +388,24 @@ impl Mapped {
         }
     }
 
-    fn lines(&self) -> Vec<String> {
-        let map = &self.map;
-        let mut lines = vec![
-            format!("             {}, DirectML's minimum", long_bytes(self.min_size_in_bytes)),
-            format!("  class      {}", class_sentence(map.class())),
-        ];
-        let base = if map.base() > 0 { format!(", base offset {}", map.base()) } else { String::new() };
+    fn say(&self, answer: &mut Answer) {
+        let base = self.map.base();
+        answer.says("", format_args!("{}, DirectML's minimum", long_bytes(self.min_size_in_bytes)));
+        answer.says("class", class_sentence(self.map.class()));
         match &self.lowering {
             Lowering::Split(split) => {
-                lines.push(format!("  lowers to  sizes   {}", write_list(split.desc.sizes())));
-                lines.push(format!("             strides {}", write_list(split.desc.strides())));
                 let dims: Vec<String> = split.dims.iter().map(usize::to_string).collect();
-                lines.push(format!("             dims    [{}], the dimension each axis is a digit of", dims.join(",")));
+                answer.says("lowers to", format_args!("sizes   {}", write_list(split.desc.sizes())));
+                answer.says("", format_args!("strides {}", write_list(split.desc.strides())));
+                answer.says("", format_args!("dims    [{}], the dimension each axis is a digit of", dims.join(",")));
             }
             Lowering::Strided(desc) => {
-                lines.push(format!("  lowers to  strides {}{base}", write_list(desc.strides())));
+                let base = if base > 0 { format!(", base offset {base}") } else { String::new() };
+                answer.says("lowers to", format_args!("strides {}{base}", write_list(desc.strides())));
             }
-            _ => lines.push("  lowers to  no strides".into()),
+            _ => answer.says("lowers to", "no strides"),
         }
-        lines.extend(self.lowering.reason().map(|reason| format!("  because    {reason}")));
-        lines
+        answer.lines(self.lowering.reason().map(|reason| format!("  because    {reason}")));
     }
 }
 

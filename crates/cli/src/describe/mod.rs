@@ -14,6 +14,7 @@ use tensor_layout_text::layout::{Plane, Role};
 use tensor_layout_text::rule::tpu_generation;
 use tensor_layout_text::{Layout, Notation};
 
+use crate::answer::Answer;
 use crate::output::{Output, Stop, Texts, Verdict, each_text, refused};
 use crate::parts::{name_of, parts_in_words};
 use crate::table::{counted, long_bytes, write_list};
@@ -95,109 +96,107 @@ fn describe(
     layout: &Layout,
     (only, with_names): (Option<Notation>, bool),
     json: bool,
-) -> Result<String, Error> {
+) -> Result<Answer, Error> {
+    let answer = |kind: &str| {
+        let mut answer = Answer::new(json, kind);
+        answer.key("input", text);
+        answer
+    };
     if let Some(notation) = only {
-        let written = layout.text_in(notation)?;
-        let object = || json!({ "type": "text", "input": text, "as": notation.to_string(), "text": written });
-        return Ok(if json { object().to_string() } else { written });
+        let (written, mut answer) = (layout.text_in(notation)?, answer("text"));
+        answer.keys(|| json!({ "as": notation.to_string(), "text": written }));
+        answer.line(written.as_str());
+        return Ok(answer);
     }
     if let Some(shape) = layout.shape() {
-        let description = TupleDescription::of(layout, shape)?;
-        return Ok(if json { description.object(text).to_string() } else { description.text() });
+        return TupleDescription::of(layout, shape)?.say(answer("tuple"));
     }
     match layout.planes() {
         [plane] => match plane.any() {
             Some(layout) => {
-                let description = Description::of(plane, layout, with_names)?;
-                Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
+                let mut answer = answer("layout");
+                Description::of(plane, layout, with_names)?.say(&mut answer);
+                Ok(answer)
             }
-            None => parts(text, plane, json),
+            None => parts(plane, answer("parts")),
         },
-        planes => planes_together(text, layout, planes, json),
+        planes => {
+            let kind = if layout.frame().is_some() { "frame" } else { "scaled" };
+            planes_together(layout, planes, answer(kind))
+        }
     }
 }
 
 /// Describes a plane of several parts.
-fn parts(text: &str, plane: &Plane, json: bool) -> Result<String, Error> {
+fn parts(plane: &Plane, mut answer: Answer) -> Result<Answer, Error> {
     let (bytes, count, sizes) = (plane.size_in_bytes()?, plane.parts().len(), write_list(plane.sizes()));
     let flip = plane.parts().iter().fold(0, |flip, part| flip | part.flip);
-    if json {
-        let object = json!({
-            "type": "parts", "input": text, "notation": "named", "canonical": plane.to_string(),
-            "data_type": plane.type_name(), "sizes": plane.sizes(), "physical_size_in_bytes": bytes,
-            "parts": count, "flipped_bits": flip,
-        });
-        return Ok(object.to_string());
-    }
-    let mut lines = vec![plane.to_string()];
-    lines.push(format!("  sizes      {sizes}, {}", plane.type_name()));
+    answer.keys(|| {
+        json!({
+            "notation": "named", "canonical": plane.to_string(), "data_type": plane.type_name(), "sizes": plane.sizes(),
+            "physical_size_in_bytes": bytes, "parts": count, "flipped_bits": flip,
+        })
+    });
+    answer.line(plane);
+    answer.says("sizes", format_args!("{sizes}, {}", plane.type_name()));
     if let Some(blocks) = plane.blocks() {
-        lines.push(format!("  bytes      {} of {blocks}", write_list(blocks.bytes().sizes())));
+        answer.says("bytes", format_args!("{} of {blocks}", write_list(blocks.bytes().sizes())));
     }
-    lines.push(format!("  buffer     {} in {}", counted(bytes, "byte"), counted(count as u64, "part")));
-    lines.extend(parts_in_words(plane.parts()));
+    answer.says("buffer", format_args!("{} in {}", counted(bytes, "byte"), counted(count as u64, "part")));
+    answer.lines(parts_in_words(plane.parts()));
     if flip != 0 {
-        lines.push(format!("  bits       a copy flips {flip:#04x} in every byte of the last field"));
+        answer.says("bits", format_args!("a copy flips {flip:#04x} in every byte of the last field"));
     }
-    Ok(lines.join("\n"))
+    Ok(answer)
 }
 
 /// Describes values with scales, or the planes of a frame: each plane, and all of them in one buffer.
-fn planes_together(text: &str, layout: &Layout, planes: &[Plane], json: bool) -> Result<String, Error> {
+fn planes_together(layout: &Layout, planes: &[Plane], mut answer: Answer) -> Result<Answer, Error> {
     let (packed, frame) = (layout.packed(&DeviceLimits::none())?, layout.frame());
     let count: u64 = layout.sizes().iter().product();
-    let per = |plane: &Plane| match plane.role() {
-        Role::Scales { per } | Role::Component { per, .. } => Some(per.clone()),
-        _ => None,
-    };
-    let others = || frame.iter().flat_map(|frame| frame.format().other.split_whitespace()).collect::<Vec<_>>();
-    if json {
-        let mut objects = Vec::new();
-        for (plane, offset) in planes.iter().zip(&packed.offsets) {
-            let bytes = plane.size_in_bytes()?;
-            let mut object =
-                json!({ "layout": plane.to_string(), "block": per(plane), "bytes": bytes, "offset": offset });
-            if frame.is_some() {
-                object["name"] = name_of(plane).into();
-            }
-            objects.push(object);
-        }
-        let mut object = json!({
-            "type": "scaled", "input": text, "canonical": layout.to_string(), "sizes": layout.sizes(),
-            "logical_elements": count, "planes": objects, "packed_bytes": packed.len,
-        });
-        if let Some(frame) = frame {
-            object["type"] = "frame".into();
-            object["surfaces"] = frame.format().surfaces.into();
-            object["other_names"] = others().into();
-        }
-        return Ok(object.to_string());
-    }
-    let mut lines = vec![layout.to_string()];
-    for plane in planes {
-        let by = |per: Vec<u64>| per.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
-        let per = per(plane).filter(|per| frame.is_none() || per.iter().any(|&per| per > 1)).map(by);
-        match frame {
-            Some(_) => lines.push(format!("  {:<10} {plane}", name_of(plane))),
-            None => {
-                let bytes = counted(plane.size_in_bytes()?, "byte");
-                lines.push(format!("  {:<10} {plane}, {bytes}", format!("{}s", name_of(plane))));
-            }
-        }
-        let of = if frame.is_some() { "pixels" } else { "values" };
-        lines.extend(per.map(|per| format!("             one for each {per} {of}")));
-    }
     let bits = packed.len as f64 * 8.0 / count.max(1) as f64;
-    let Some(frame) = frame else {
-        lines.push(format!("  memory     {}, {bits:.4} bits a value with the scales", long_bytes(packed.len)));
-        lines.push(format!("  packed     at bytes {} (`check --limits` has a device's)", write_list(&packed.offsets)));
-        return Ok(lines.join("\n"));
-    };
-    lines.push(format!("  memory     {}, {bits:.4} bits a pixel", long_bytes(packed.len)));
-    lines.push(format!("  surfaces   {}", frame.format().surfaces));
-    lines.extend((!others().is_empty()).then(|| format!("  also       {}", others().join(", "))));
-    if !frame.broken_rules(&DeviceLimits::webgpu()).is_empty() {
-        lines.push("  odd        Vulkan, Direct3D 12 and WebGPU refuse it, as colours have half of an odd size".into());
+    answer.keys(|| json!({ "canonical": layout.to_string(), "sizes": layout.sizes(), "logical_elements": count }));
+    answer.line(layout);
+    let mut objects = Vec::new();
+    for (plane, offset) in planes.iter().zip(&packed.offsets) {
+        let (bytes, name) = (plane.size_in_bytes()?, name_of(plane));
+        let per = match plane.role() {
+            Role::Scales { per } | Role::Component { per, .. } => Some(per),
+            _ => None,
+        };
+        let mut object = json!({ "layout": plane.to_string(), "block": per, "bytes": bytes, "offset": offset });
+        let of = match frame {
+            Some(_) => {
+                object["name"] = name.as_str().into();
+                answer.says(&name, plane);
+                "pixels"
+            }
+            None => {
+                answer.says(&format!("{name}s"), format_args!("{plane}, {}", counted(bytes, "byte")));
+                "values"
+            }
+        };
+        objects.push(object);
+        if let Some(per) = per.filter(|per| frame.is_none() || per.iter().any(|&per| per > 1)) {
+            let per: Vec<String> = per.iter().map(u64::to_string).collect();
+            answer.says("", format_args!("one for each {} {of}", per.join(" x ")));
+        }
     }
-    Ok(lines.join("\n"))
+    answer.keys(|| json!({ "planes": objects, "packed_bytes": packed.len }));
+    let memory = long_bytes(packed.len);
+    let Some(frame) = frame else {
+        answer.says("memory", format_args!("{memory}, {bits:.4} bits a value with the scales"));
+        let offsets = write_list(&packed.offsets);
+        answer.says("packed", format_args!("at bytes {offsets} (`check --limits` has a device's)"));
+        return Ok(answer);
+    };
+    answer.says("memory", format_args!("{memory}, {bits:.4} bits a pixel"));
+    answer.fact("surfaces", Some(frame.format().surfaces), "surfaces", |surfaces| surfaces.to_string());
+    let others: Vec<&str> = frame.format().other.split_whitespace().collect();
+    answer.key("other_names", &others);
+    answer.lines((!others.is_empty()).then(|| format!("  also       {}", others.join(", "))));
+    if !frame.broken_rules(&DeviceLimits::webgpu()).is_empty() {
+        answer.says("odd", "Vulkan, Direct3D 12 and WebGPU refuse it, as colours have half of an odd size");
+    }
+    Ok(answer)
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use tensor_layout::Error;
 use tensor_layout_hlo::Operation;
 
+use crate::answer::Answer;
 use crate::output::Texts;
 
 /// The lines that one operation takes.
@@ -17,61 +18,55 @@ pub(super) fn read(text: &str) -> Option<Result<Operation<'_>, Error>> {
     Operation::begins(text).then(|| Operation::read(text))
 }
 
-/// Describes the operation. `layout` describes the text of a shape: an object with `json`.
+/// Describes the operation. `layout` describes the text of a shape.
 pub(super) fn describe(
     text: &str,
     operation: &Operation<'_>,
     json: bool,
-    layout: impl Fn(&str) -> Result<String, Error>,
-) -> Result<String, Error> {
+    layout: impl Fn(&str) -> Result<Answer, Error>,
+) -> Result<Answer, Error> {
     let Operation { name, opcode, shape, operands, attributes, is_root } = operation;
-    if json {
-        let object = |shape: &str| {
-            let text = layout(shape)?;
-            Ok::<Value, Error>(serde_json::from_str(&text).unwrap_or(Value::String(text)))
-        };
-        let operand = |operand: &tensor_layout_hlo::Operand<'_>| {
-            let layout = operand.shape.map(object).transpose()?;
-            Ok(json!({ "name": operand.name, "layout": layout }))
-        };
-        let pairs = attributes.iter().map(|part| part.split_once('=').unwrap_or((part, "")));
-        let attributes: Map<String, Value> =
-            pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().into())).collect();
-        return Ok(json!({
-            "type": "operation", "input": text, "name": name, "opcode": opcode, "is_root": is_root,
-            "result": object(shape)?, "operands": operands.iter().map(operand).collect::<Result<Vec<Value>, Error>>()?,
-            "attributes": attributes,
-        })
-        .to_string());
-    }
+    let mut answer = Answer::new(json, "operation");
     let shown = |text: &&str| {
         let words: Vec<&str> = text.split_whitespace().collect();
         let words = words.join(" ");
         match words.char_indices().nth(SHOWN) {
-            Some((end, _)) => format!("{}...", words.get(..end).unwrap_or("")),
-            None => words,
+            Some((end, _)) => format!(", {}...", words.get(..end).unwrap_or("")),
+            None => format!(", {words}"),
         }
     };
-    let attributes: Vec<String> = attributes.iter().map(shown).collect();
-    let attributes = if attributes.is_empty() { String::new() } else { format!(", {}", attributes.join(", ")) };
     let root = if *is_root { ", the result of its computation" } else { "" };
-    let mut answer = format!("{name}: {opcode}{attributes}{root}\n\nresult     {}", layout(shape)?);
-    let mut named = Vec::new();
+    let result = layout(shape)?;
+    answer.line(format_args!("{name}: {opcode}{}{root}", attributes.iter().map(shown).collect::<String>()));
+    answer.line(format_args!("\nresult     {result}"));
+    answer.keys(|| {
+        json!({
+            "input": text, "name": name, "opcode": opcode, "is_root": is_root, "result": result.into_object(),
+        })
+    });
+    let (mut objects, mut named) = (Vec::new(), Vec::new());
     for (number, operand) in operands.iter().enumerate() {
-        match operand.shape {
-            Some(shape) => {
+        let described = operand.shape.map(&layout).transpose()?;
+        match &described {
+            Some(described) => {
                 let name = if operand.name.is_empty() { String::new() } else { format!("{}, ", operand.name) };
-                answer += &format!("\n\noperand {number}  {name}{}", layout(shape)?);
+                answer.line(format_args!("\noperand {number}  {name}{described}"));
             }
             None => named.push(operand.name),
         }
+        objects.push(json!({ "name": operand.name, "layout": described.map(Answer::into_object) }));
     }
     match named.as_slice() {
         [] => {}
-        [one] => answer += &format!("\n\nThe text does not say the shape of {one}."),
+        [one] => answer.line(format_args!("\nThe text does not say the shape of {one}.")),
         [names @ .., last] => {
-            answer += &format!("\n\nThe text does not say the shapes of {} and {last}.", names.join(", "));
+            answer.line(format_args!("\nThe text does not say the shapes of {} and {last}.", names.join(", ")));
         }
     }
+    answer.keys(|| {
+        let pairs = attributes.iter().map(|part| part.split_once('=').unwrap_or((part, "")));
+        let pairs = pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().into()));
+        json!({ "operands": objects, "attributes": pairs.collect::<Map<String, Value>>() })
+    });
     Ok(answer)
 }

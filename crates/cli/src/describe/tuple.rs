@@ -6,6 +6,7 @@ use tensor_layout::tiled::Shape;
 use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{Plane, Role};
 
+use crate::answer::Answer;
 use crate::parts::path_in_words;
 use crate::table::{Table, long_bytes, percent_wasted, short_bytes};
 
@@ -75,60 +76,59 @@ impl<'a> TupleDescription<'a> {
         })
     }
 
-    /// Returns the object that `--json` prints. It has the keys of an array's object, and `null` if a key
-    /// makes no sense for a tuple.
-    pub(super) fn object(&self, input: &str) -> Value {
-        let elements: Vec<Value> = self.elements.iter().map(Element::value).collect();
-        let table = |(path, count): &(Vec<usize>, u64)| json!({ "index": path, "elements": count, "bytes": count.saturating_mul(POINTER_BYTES) });
-        json!({
-            "type": "tuple", "input": input, "notation": "xla", "canonical": self.shape.to_string(),
-            "data_type": null, "sizes": null, "logical_elements": self.logical_elements,
-            "physical_elements": self.physical_elements, "min_size_in_bytes": null,
-            "physical_size_in_bytes": self.physical_bytes, "class": null, "lowering": null,
-            "strides": null, "split": null, "reason": self.reason(),
-            "logical_size_in_bytes": self.logical_bytes, "tuple_table_bytes": self.table_bytes,
-            "elements": elements, "tuples": self.tables.iter().map(table).collect::<Vec<_>>(),
-        })
-    }
-
-    fn reason(&self) -> String {
-        match self.shape {
-            Shape::Tuple(_) => "a tuple is a table of pointers to the buffers of its elements".into(),
-            Shape::Buffer(_) => "it is a buffer with the array".into(),
-            other => why_without_size(other).to_owned(),
-        }
-    }
-
-    pub(super) fn text(&self) -> String {
-        let mut lines =
-            vec![self.shape.to_string(), "  notation   XLA".into(), format!("  no map     {}", self.reason())];
+    /// Says everything about the tuple. Its keys are those of an array, and `null` if a key makes no sense for
+    /// a tuple.
+    pub(super) fn say(&self, mut answer: Answer) -> Result<Answer, Error> {
+        let reason = match self.shape {
+            Shape::Tuple(_) => "a tuple is a table of pointers to the buffers of its elements",
+            Shape::Buffer(_) => "it is a buffer with the array",
+            other => why_without_size(other),
+        };
+        answer.keys(|| {
+            json!({
+                "notation": "xla", "canonical": self.shape.to_string(),
+                "data_type": null, "sizes": null, "logical_elements": self.logical_elements,
+                "physical_elements": self.physical_elements, "min_size_in_bytes": null,
+                "physical_size_in_bytes": self.physical_bytes, "class": null, "lowering": null,
+                "strides": null, "split": null, "reason": reason,
+                "logical_size_in_bytes": self.logical_bytes, "tuple_table_bytes": self.table_bytes,
+                "elements": self.elements.iter().map(Element::value).collect::<Vec<_>>(),
+                "tuples": self.tables.iter().map(|(path, count)| json!({
+                    "index": path, "elements": count, "bytes": count.saturating_mul(POINTER_BYTES),
+                })).collect::<Vec<_>>(),
+            })
+        });
+        answer.line(self.shape);
+        answer.says("notation", "XLA");
+        answer.says("no map", reason);
         let mut table = Table::new("  index|>elements|>bytes|>padded|>padding|class|shape");
         for element in &self.elements {
             table.row(element.cells());
         }
         if !self.elements.is_empty() {
-            lines.extend(table.lines());
+            answer.lines(table.lines());
         }
-        lines.push(format!(
-            "  memory     {} in all, {} of elements: {} padding",
-            long_bytes(self.physical_bytes),
-            long_bytes(self.logical_bytes),
-            percent_wasted(self.logical_bytes, self.physical_bytes)
-        ));
+        let wasted = percent_wasted(self.logical_bytes, self.physical_bytes);
+        let [logical, physical] = [self.logical_bytes, self.physical_bytes].map(long_bytes);
+        answer.says("memory", format_args!("{physical} in all, {logical} of elements: {wasted} padding"));
         if !self.tables.is_empty() {
             let tables: Vec<String> =
                 self.tables.iter().map(|(path, count)| format!("{count} for {}", path_in_words(path))).collect();
-            let pointers = format!("of {POINTER_BYTES} bytes: {}", tables.join(", "));
-            lines.push(format!("  tables     {} for pointers {pointers}", long_bytes(self.table_bytes)));
+            let (bytes, tables) = (long_bytes(self.table_bytes), tables.join(", "));
+            answer.says("tables", format_args!("{bytes} for pointers of {POINTER_BYTES} bytes: {tables}"));
         }
-        lines.join("\n")
+        Ok(answer)
     }
 }
 
 impl Element<'_> {
     fn value(&self) -> Value {
         let mut object = match &self.array {
-            Some(array) => array.object(None),
+            Some(array) => {
+                let mut answer = Answer::new(true, "layout");
+                array.say(&mut answer);
+                answer.into_object()
+            }
             None => json!({
                 "type": "shape", "notation": "xla", "canonical": self.plane.to_string(),
                 "reason": self.plane.shape().map(why_without_size),

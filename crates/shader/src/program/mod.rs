@@ -1,6 +1,8 @@
 //! A relayout as a GPU program.
 
 mod draft;
+#[cfg(feature = "files")]
+mod files;
 mod form;
 mod gather;
 mod general;
