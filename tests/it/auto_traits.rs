@@ -6,106 +6,42 @@ use std::path::Path;
 
 use tensor_layout::*;
 
-fn shared<T: Send + Sync>() {}
+macro_rules! shared {
+    ($($kind:ty),*) => {{
+        fn is_shared<T: Send + Sync>() {}
+        $(is_shared::<$kind>();)*
+    }};
+}
 
 fn error<T: StdError + Send + Sync + 'static>() {}
 
 #[test]
 fn public_types_are_send_and_sync() {
-    shared::<AxisOrder>();
-    shared::<ArrayShape>();
-    shared::<BufferTensorDesc>();
-    shared::<DataType>();
-    shared::<ErrorKind>();
-    shared::<tensor_layout::plan::Code>();
-    shared::<Facts>();
-    shared::<IndexMap>();
-    shared::<LayoutClass>();
-    shared::<Shape>();
-    shared::<TensorFlags>();
-    shared::<element::ElementKind>();
-    shared::<element::Naming>();
-    shared::<tensor_layout::cursor::Cursor<'_>>();
-    shared::<strided::IndexWidth>();
-    shared::<strided::Offsets>();
-    shared::<strided::Overlap>();
-    shared::<strided::GapOwner>();
-    shared::<strided::NewAxes>();
-    shared::<strided::SignedDesc>();
-    shared::<strided::Slice>();
-    shared::<strided::Slices>();
-    shared::<tiled::Extent>();
-    shared::<tiled::Layout>();
-    shared::<tiled::SplitConfig>();
-    shared::<tiled::Tile>();
-    shared::<tiled::TileSize>();
-    shared::<tiled::TpuGeneration>();
-    shared::<tiled::TpuTiles>();
-    shared::<tiled::UnboundedArray>();
-    shared::<map::Fingerprint>();
-    shared::<plan::BufferBoxes>();
-    shared::<plan::Chain>();
-    shared::<plan::Component>();
-    shared::<plan::Stride>();
-    shared::<plan::CopyBox>();
-    shared::<plan::Digit>();
-    shared::<plan::DigitPlace>();
-    shared::<plan::Loop>();
-    shared::<plan::OffsetBox>();
-    shared::<plan::TileGroup>();
-    shared::<plan::TileLevel>();
-    shared::<plan::TileLevels>();
-    shared::<bridge::Lowering>();
-    shared::<bridge::Split>();
-    shared::<plan::CopyPass<'_>>();
-    shared::<relayout::Level>();
-    shared::<relayout::Padding>();
-    shared::<relayout::Piece>();
-    shared::<relayout::Plans>();
-    shared::<relayout::Relayout>();
-    shared::<relayout::Caches>();
-    shared::<relayout::Destination<'_>>();
-    shared::<relayout::DestinationMemory>();
-    shared::<relayout::Effort>();
-    shared::<relayout::Settings>();
-    shared::<relayout::Stores>();
-    shared::<relayout::Strided<'_, usize>>();
-    shared::<element::BlockType>();
-    shared::<strided::BlockPlace>();
-    shared::<strided::BlockTensorDesc>();
-    shared::<upload::ScaledTensor<'_>>();
-    shared::<upload::Arena>();
-    shared::<upload::ArenaBinding>();
-    shared::<upload::ScaledPiece>();
+    shared! {
+        AxisOrder, ArrayShape, BufferTensorDesc, DataType, ErrorKind, tensor_layout::plan::Code, Facts,
+        IndexMap, LayoutClass, Shape, TensorFlags, element::ElementKind, element::Naming,
+        tensor_layout::cursor::Cursor<'_>, strided::IndexWidth, strided::Offsets, strided::Overlap,
+        strided::GapOwner, strided::NewAxes, strided::SignedDesc, strided::Slice, strided::Slices,
+        tiled::Extent, tiled::Layout, tiled::SplitConfig, tiled::Tile, tiled::TileSize,
+        tiled::TpuGeneration, tiled::TpuTiles, tiled::UnboundedArray, map::Fingerprint,
+        plan::BufferBoxes, plan::Chain, plan::Component, plan::Stride, plan::CopyBox, plan::Digit,
+        plan::DigitPlace, plan::Loop, plan::OffsetBox, plan::TileGroup, plan::TileLevel, plan::TileLevels,
+        bridge::Lowering, bridge::Split, plan::CopyPass<'_>, relayout::Level, relayout::Padding,
+        relayout::Piece, relayout::Plans, relayout::Relayout, relayout::Caches, relayout::Destination<'_>,
+        relayout::DestinationMemory, relayout::Effort, relayout::Settings, relayout::Stores,
+        relayout::Strided<'_, usize>, element::BlockType, strided::BlockPlace, strided::BlockTensorDesc,
+        upload::ScaledTensor<'_>, upload::Arena, upload::ArenaBinding, upload::ScaledPiece,
+        upload::BindingPiece, upload::Binding<'_>, upload::UploadBuffer, upload::FeatureLevel,
+        upload::DeviceLimits, upload::PackedBuffer, upload::Role, upload::Suggestion, element::BlockField,
+        element::FieldRole, map::Flip, map::Swizzle, upload::BoxReport, upload::Im2col, upload::Interleave,
+        upload::TensorMapBox, upload::PlaneLimits, upload::PlaneRole, upload::TypeLimits,
+        upload::UploadReport, upload::WideIndex, bridge::AnyLayout, tensor_layout_text::Line,
+        tensor_layout_text::Layout, tensor_layout_text::Notation, tensor_layout_text::ViewStep,
+        tensor_layout_text::Raised, tensor_layout_text::draw::Picture, tensor_layout_text::named::NameMatch,
+        tensor_layout_text::named::NamedLayout, tensor_layout_text::layout::Part,
+        tensor_layout_text::named::Row
+    }
     error::<upload::ArenaErrors>();
-    shared::<upload::BindingPiece>();
-    shared::<upload::Binding<'_>>();
-    shared::<upload::UploadBuffer>();
-    shared::<upload::FeatureLevel>();
-    shared::<upload::DeviceLimits>();
-    shared::<upload::PackedBuffer>();
-    shared::<upload::Role>();
-    shared::<upload::Suggestion>();
-    shared::<element::BlockField>();
-    shared::<element::FieldRole>();
-    shared::<map::Flip>();
-    shared::<map::Swizzle>();
-    shared::<upload::BoxReport>();
-    shared::<upload::Im2col>();
-    shared::<upload::Interleave>();
-    shared::<upload::TensorMapBox>();
-    shared::<upload::PlaneLimits>();
-    shared::<upload::PlaneRole>();
-    shared::<upload::TypeLimits>();
-    shared::<upload::UploadReport>();
-    shared::<upload::WideIndex>();
-    shared::<bridge::AnyLayout>();
-    shared::<tensor_layout_text::Line>();
-    shared::<tensor_layout_text::Layout>();
-    shared::<tensor_layout_text::Notation>();
-    shared::<tensor_layout_text::ViewStep>();
-    shared::<tensor_layout_text::Raised>();
-    shared::<tensor_layout_text::draw::Picture>();
     // A reader has the traits of its stream.
     error::<Error>();
     error::<upload::Errors>();
@@ -136,8 +72,9 @@ fn directml_types() {
     use interop::Lent;
     use interop::directml::*;
 
-    shared::<DirectmlFields<'_>>();
-    shared::<DirectmlTensor>();
+    shared! {
+        DirectmlFields<'_>, DirectmlTensor
+    }
     pinned!(RawBufferTensorDesc, RawTensorDesc, RawBufferBinding);
     pinned!(Lent<'_, RawBufferTensorDesc>, Lent<'_, RawTensorDesc>, DirectmlTensorDesc);
 }
@@ -148,11 +85,9 @@ fn dlpack_types() {
     use interop::Lent;
     use interop::dlpack::*;
 
-    shared::<DlDataType>();
-    shared::<DlDevice>();
-    shared::<DlFields<'_>>();
-    shared::<DlLayout>();
-    shared::<DlVersion>();
+    shared! {
+        DlDataType, DlDevice, DlFields<'_>, DlLayout, DlVersion
+    }
     pinned!(DlTensor, Lent<'_, DlTensor>, DlManagedTensor, DlOwned);
 }
 
@@ -162,18 +97,10 @@ fn pjrt_types() {
     use interop::Lent;
     use interop::pjrt::*;
 
-    shared::<PjrtFields<'_>>();
-    shared::<PjrtLayout>();
+    shared! {
+        PjrtFields<'_>, PjrtLayout
+    }
     pinned!(PjrtTiledLayout, PjrtStridesLayout, PjrtLayoutUnion, PjrtMemoryLayout, Lent<'_, PjrtMemoryLayout>);
-}
-
-#[test]
-fn named_layouts_are_shared() {
-    use tensor_layout_text::named;
-    shared::<named::NameMatch>();
-    shared::<named::NamedLayout>();
-    shared::<tensor_layout_text::layout::Part>();
-    shared::<named::Row>();
 }
 
 #[test]

@@ -186,15 +186,49 @@ fn is_by_blocks(from: &str, to: &str) -> bool {
         && (own != other || tokens[0] != tokens[1])
 }
 
+/// Returns the text of the first channels of a frame, as many as the other side has, if these are all that
+/// the other side lacks.
+fn fewer_channels(from: &str, to: &str) -> Option<String> {
+    let (from, to): (Layout, Layout) = (from.parse().ok()?, to.parse().ok()?);
+    let (whole, sizes) = (from.frame().and(from.planes().first())?, to.sizes());
+    let [.., all] = whole.sizes() else { return None };
+    let [outer @ .., count] = sizes else { return None };
+    if !whole.sizes().starts_with(outer) || from.planes().len() > 1 || count >= all || *count == 0 {
+        return None;
+    }
+    let at = |index: &[u64]| whole.place(index).ok().and_then(|place| i64::try_from(place.offset).ok());
+    let mut index = vec![0; sizes.len()];
+    let (offset, mut strides) = (at(&index)?, Vec::new());
+    for axis in 0..sizes.len() {
+        *index.get_mut(axis)? = 1;
+        strides.push(at(&index).unwrap_or(offset).checked_sub(offset)?.to_string());
+        *index.get_mut(axis)? = 0;
+    }
+    let (sizes, strides) = (write_list(sizes), strides.join(","));
+    let text = format!("ndarray(shape={sizes}, dtype=uint8, strides=[{strides}], offset={offset})");
+    let text = text.replace('[', "(").replace(']', ")");
+    // The channels may have other distances than the first two.
+    let first: Layout = text.parse().ok()?;
+    let places = |channel: u64| {
+        let mut index = vec![0; outer.len()];
+        index.push(channel);
+        [first.values(), whole].map(|plane| plane.place(&index).map(|place| place.offset).ok())
+    };
+    (0..*count).map(places).all(|[first, whole]| first == whole).then_some(text)
+}
+
+/// Copies, and says what to do where sizes differ for a known reason.
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     match copy(from, to, arguments, output) {
         Err(Stop::Refused(pair, error))
-            if !output.is_json()
-                && ["size_mismatch", "rank_mismatch", "not_expressible"].contains(&error.code())
-                && is_by_blocks(from, to) =>
+            if !output.is_json() && ["size_mismatch", "rank_mismatch", "not_expressible"].contains(&error.code()) =>
         {
             output.refuse(&pair, &error)?;
-            output.error_line("  caches whose blocks differ are copied by tokens: write T= on both sides");
+            if is_by_blocks(from, to) {
+                output.error_line("  caches whose blocks differ are copied by tokens: write T= on both sides");
+            } else if let Some(text) = fewer_channels(from, to) {
+                output.error_line(&format!("  the first channels alone are --from '{text}'"));
+            }
             Ok(Verdict::Failed)
         }
         done => done,
@@ -264,7 +298,8 @@ fn answer(
         if starts.len() > 1 {
             answer.key("planes", starts.len());
         }
-        if explain && starts.len() > 1 {
+        // The planes of a frame count from the start of the buffer.
+        if explain && starts.iter().chain(ends).any(|&start| start > 0) {
             let (from, to) = (write_list(starts), write_list(ends));
             answer.line(format_args!("planes at bytes {from} of {needed}, and {to} of {bytes}"));
         }

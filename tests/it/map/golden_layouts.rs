@@ -68,72 +68,53 @@ fn a_to_f_in_column_order_is_a_d_b_e_c_f() {
     assert_eq!(&turned, b"adbecf");
 }
 
-// These layouts check the normal form.
-
+/// The class, the physical elements and the digits of each component.
 #[test]
-fn a_tile_larger_than_the_array_is_a_row_pitch() {
-    let map = map("f32[3,100]{1,0:T(8,128)}");
-    assert_eq!((map.class(), map.physical_elements()), (LayoutClass::Affine, 1024));
-    assert_eq!(map.strides().unwrap().as_slice(), [128, 1]);
+fn normal_forms() {
+    use LayoutClass::{Affine, Fused, Irreducible, RaggedSplit, Split};
+    for (text, class, physical, digits) in [
+        // A tile larger than the array is a row pitch; combining all dimensions is flat row-major.
+        ("f32[3,100]{1,0:T(8,128)}", Affine, 1024, "d0[(1,128)] d1[(1,1)]"),
+        ("f32[7,5]{1,0:T(*,4)}", Affine, 36, "d0[(1,5)] d1[(1,1)]"),
+        // Nested tiles can cancel a boundary, and swap the digits of one dimension.
+        ("f32[4,8]{1,0:T(2,4)(2,1)}", Split, 32, "d0[(2,16), (1,1)] d1[(1,2)]"),
+        ("f32[12]{0:T(4)(3,1)}", Split, 12, "d0[(4,1), (1,3)]"),
+        // A ragged combine fuses only the dimensions that it must.
+        (
+            "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
+            Fused,
+            12432,
+            "d0[(1,6216)] d1[(1,888)] d2[(2,222), (1,3)] d3,4[(3,6), (1,1)]",
+        ),
+        ("f32[2,7,8,11,12]{4,3,2,1,0:T(*,*,2,*,3)}", Split, 14784, ""),
+        ("f32[7,5,2]{2,1,0:T(*,4,1)}", Fused, 72, "d0,1[(4,8), (1,1)] d2[(1,4)]"),
+        // A second tile that does not divide is ragged; digits that do not line up are irreducible.
+        ("f32[12,4]{1,0:T(6,2)(4,1)}", RaggedSplit, 64, "d0[(6,32), (4,8), (1,1)]"),
+        ("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}", Irreducible, 108, ""),
+        ("f32[3,5]{1,0:T(2,2)}", Split, 24, "d0[(2,12), (1,2)] d1[(2,4), (1,1)]"),
+        ("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", Split, 167_772_160, ""),
+        // A short tile acts on the minor dimensions, a long one on dimensions of 1.
+        ("f32[2,3,5]{2,1,0:T(4)}", Affine, 2 * 3 * 8, ""),
+        ("f32[5]{0:T(2,4)}", Split, 2 * 8, ""),
+        // A later tile can reach the counts of an earlier one. Combining with a dimension of 1 is harmless.
+        ("f32[24,640]{1,0:T(8,128)(2,2,8,128)}", Split, 4 * 8 * 6 * 128, ""),
+        ("f32[6,1,4]{2,1,0:T(*,3,2)}", Split, 24, ""),
+    ] {
+        let map = map(text);
+        assert_eq!((map.class(), map.physical_elements()), (class, physical), "{text}");
+        assert!(components(&map).starts_with(digits), "{text}: {}", components(&map));
+    }
     let Lowering::Strided(desc) = lower(&shape("f32[16,100]{1,0:T(8,128)}")).unwrap() else { panic!() };
     assert_eq!((desc.strides(), desc.total_tensor_size_in_bytes()), (&[128, 1][..], 8192));
-}
-
-#[test]
-fn combining_all_dimensions_is_flat_row_major() {
-    let map = map("f32[7,5]{1,0:T(*,4)}");
-    assert_eq!((map.class(), map.physical_elements()), (LayoutClass::Affine, 36));
-    assert_eq!(map.strides().unwrap().as_slice(), [5, 1]);
-}
-
-#[test]
-fn nested_tiles_can_cancel_a_boundary() {
-    let map = map("f32[4,8]{1,0:T(2,4)(2,1)}");
-    assert_eq!((map.class(), components(&map).as_str()), (LayoutClass::Split, "d0[(2,16), (1,1)] d1[(1,2)]"));
-}
-
-#[test]
-fn a_ragged_combine_fuses_only_the_dimensions_it_must() {
-    let ragged = map("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}");
-    assert_eq!((ragged.class(), ragged.physical_elements()), (LayoutClass::Fused, 12432));
-    assert_eq!(components(&ragged), "d0[(1,6216)] d1[(1,888)] d2[(2,222), (1,3)] d3,4[(3,6), (1,1)]");
-    assert_eq!(map("f32[2,7,8,11,12]{4,3,2,1,0:T(*,*,2,*,3)}").class(), LayoutClass::Split);
-    let fused = map("f32[7,5,2]{2,1,0:T(*,4,1)}");
-    assert_eq!((fused.class(), components(&fused).as_str()), (LayoutClass::Fused, "d0,1[(4,8), (1,1)] d2[(1,4)]"));
-}
-
-#[test]
-fn a_second_tile_that_does_not_divide_is_ragged() {
-    let map = map("f32[12,4]{1,0:T(6,2)(4,1)}");
-    assert_eq!(map.class(), LayoutClass::RaggedSplit);
-    assert!(components(&map).starts_with("d0[(6,32), (4,8), (1,1)]"), "{}", components(&map));
-}
-
-#[test]
-fn combining_digits_that_do_not_line_up_is_irreducible() {
-    let map = map("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}");
-    assert_eq!((map.class(), components(&map).as_str()), (LayoutClass::Irreducible, ""));
-    for offset in 0..map.physical_elements() {
-        if let Some(index) = map.inverse(offset).unwrap() {
-            assert_eq!(map.offset(&index), Ok(offset));
+    assert_eq!(map("f32[4,6]{1,0:T(1,1)}"), map("f32[4,6]{1,0}"));
+    assert!(map("f32[1,6]{1,0:T(*,4)}").same_places(&map("f32[1,6]{1,0}")).unwrap());
+    let irreducible = map("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}");
+    for offset in 0..irreducible.physical_elements() {
+        if let Some(index) = irreducible.inverse(offset).unwrap() {
+            assert_eq!(irreducible.offset(&index), Ok(offset));
         }
     }
 }
-
-#[test]
-fn tiles_can_swap_the_digits_of_one_dimension() {
-    let map = map("f32[12]{0:T(4)(3,1)}");
-    assert_eq!((map.class(), components(&map).as_str()), (LayoutClass::Split, "d0[(4,1), (1,3)]"));
-}
-
-#[test]
-fn figure_1_has_two_digits_a_dimension() {
-    assert_eq!(components(&map("f32[3,5]{1,0:T(2,2)}")), "d0[(2,12), (1,2)] d1[(2,4), (1,1)]");
-    let tpu = map("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}");
-    assert_eq!((tpu.class(), tpu.physical_elements()), (LayoutClass::Split, 167_772_160));
-}
-
-// Easily missed properties of layouts.
 
 #[test]
 fn strides_of_size_1_dimensions_carry_no_meaning() {
@@ -173,29 +154,6 @@ fn a_scalar_has_one_place_and_a_tile_pads_it() {
     assert_eq!(tiled.inverse(0).unwrap().as_deref(), Some(&[][..]));
     assert_eq!(tiled.inverse(1), Ok(None));
     assert_eq!(map("f32[]{:T()}").physical_elements(), 1);
-}
-
-#[test]
-fn a_tile_of_ones_changes_nothing() {
-    assert_eq!(map("f32[4,6]{1,0:T(1,1)}"), map("f32[4,6]{1,0}"));
-}
-
-#[test]
-fn a_short_tile_acts_on_the_minor_dimensions_and_a_long_one_on_dimensions_of_1() {
-    assert_eq!(map("f32[2,3,5]{2,1,0:T(4)}").physical_elements(), 2 * 3 * 8);
-    assert_eq!(map("f32[5]{0:T(2,4)}").physical_elements(), 2 * 8);
-}
-
-#[test]
-fn a_later_tile_can_reach_the_counts_of_an_earlier_one() {
-    let map = map("f32[24,640]{1,0:T(8,128)(2,2,8,128)}");
-    assert_eq!((map.class(), map.physical_elements()), (LayoutClass::Split, 4 * 8 * 6 * 128));
-}
-
-#[test]
-fn combining_with_a_dimension_of_1_is_harmless() {
-    assert_eq!(map("f32[6,1,4]{2,1,0:T(*,3,2)}").class(), LayoutClass::Split);
-    assert!(map("f32[1,6]{1,0:T(*,4)}").same_places(&map("f32[1,6]{1,0}")).unwrap());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use tensor_layout_files::recipe::{Recipe, Settings, Target};
 use tensor_layout_files::{open, printable, visible};
 use tensor_layout_text::rule::Rule;
 
+use crate::answer::Answer;
 use crate::input::read_text;
 use crate::limits;
 use crate::output::{Output, Stop, Verdict, refused};
@@ -83,25 +84,27 @@ pub(super) fn run(asked: &Asked<'_>, output: &mut Output) -> Result<Verdict, Sto
     });
     bar.finish_and_clear();
     let made = made.transpose().map_err(|failure| stop(failure, output))?;
-    let (path, missing) = match made {
-        Some(Written::All(path)) => (Some(path.to_string_lossy().into_owned()), None),
-        Some(Written::Share { there, why, .. }) => (None, Some((there, why))),
-        _ => (None, None),
-    };
-    let (count, forms) = (plan.outputs().len(), plan.forms());
-    if output.is_json() {
-        output.line(json!({
-            "type": "recipe", "file": asked.model.to_string_lossy(), "recipe": recipe.to_string_lossy(),
-            "outputs": count, "forms": forms, "bytes_read": read, "bytes_written": written, "written": path,
-            "parts_there": missing.as_ref().map(|(there, _)| there), "missing": missing.as_ref().map(|(_, why)| why),
-        }))?;
-        return Ok(Verdict::Well);
-    }
+    let path = made.as_ref().and_then(|made| match made {
+        Written::All(path) => Some(path.to_string_lossy()),
+        _ => None,
+    });
+    let share = made.as_ref().and_then(|made| match made {
+        Written::Share { there, why, .. } => Some((there, why)),
+        _ => None,
+    });
+    let (count, forms, mut answer) = (plan.outputs().len(), plan.forms(), Answer::new(output.is_json(), "recipe"));
+    answer.keys(|| {
+        json!({
+            "file": asked.model.to_string_lossy(), "recipe": recipe.to_string_lossy(), "outputs": count, "forms": forms,
+            "bytes_read": read, "bytes_written": written, "written": path,
+            "parts_there": share.map(|(there, _)| there), "missing": share.map(|(_, why)| why),
+        })
+    });
     let [read, written] = [read, written].map(short_bytes);
-    output.line(format!("{count} outputs of {forms} forms: {read} read, {written} written once"))?;
-    output.lines(path.map(|path| format!("written to {}", visible(&path))))?;
-    output.lines(missing.map(|(there, why)| format!("{there} parts exist, so no index was written: {why}")))?;
-    Ok(Verdict::Well)
+    answer.line(format_args!("{count} outputs of {forms} forms: {read} read, {written} written once"));
+    answer.lines(path.map(|path| format!("written to {}", visible(&path))));
+    answer.lines(share.map(|(there, why)| format!("{there} parts exist, so no index was written: {why}")));
+    output.line(answer).map(|()| Verdict::Well)
 }
 
 /// Why a model was not laid out or made, as a reason to stop.

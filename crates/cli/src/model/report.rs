@@ -5,9 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tensor_layout_files::lay_out::{Answer, LaidOut, Report, Row, Settings, Written};
+use tensor_layout_files::lay_out::{self, LaidOut, Report, Row, Settings, Written};
 use tensor_layout_files::{Readers, printable, visible};
 
+use crate::answer::Answer;
 use crate::output::{Output, Stop, Verdict, error_value, joined};
 use crate::table::{Table, counted, each_once, long_bytes, pattern, percent, short_bytes, write_list};
 
@@ -38,7 +39,7 @@ impl Totals {
         let unaligned = || rows.iter().filter(|row| !row.is_aligned);
         let is_refused = |row: &&Row| match &row.outcome {
             Err(_) => true,
-            Ok(laid_out) => matches!(laid_out.answer, Answer::Refused(_)),
+            Ok(laid_out) => matches!(laid_out.answer, lay_out::Answer::Refused(_)),
         };
         Totals {
             packed: plans().map(|plan| u128::from(plan.packed_bytes)).sum(),
@@ -61,42 +62,77 @@ impl Findings<'_> {
     pub(super) fn print(&self, output: &mut Output) -> Result<Verdict, Stop> {
         let rows = &self.report.rows;
         let totals = Totals::of(rows);
-        let mut complaints =
-            if output.is_json() { self.objects(&totals, output)? } else { self.table(&totals, output)? };
-        if let Written::Differs(name) = &self.report.written {
-            complaints.push(format!("nothing was written: `{}` was read back and differs", printable(name)));
+        match (self.is_summary, output.is_json()) {
+            (true, _) => {}
+            (false, true) => rows.iter().try_for_each(|row| output.line(self.object(row)))?,
+            (false, false) => self.table(output)?,
         }
-        complaints.iter().try_for_each(|sentence| output.complain(sentence))?;
+        output.line(self.totals(&totals, output.is_json()))?;
+        if !output.is_json() {
+            rows.iter().filter_map(complaint).try_for_each(|sentence| output.complain(&sentence))?;
+            // If the user did not name the limits, their refusals are remarks and not errors.
+            if self.settings.must_fit {
+                self.refusals().iter().try_for_each(|sentence| output.complain(sentence))?;
+            }
+        }
+        if let Written::Differs(name) = &self.report.written {
+            output.complain(&format!("nothing was written: `{}` was read back and differs", printable(name)))?;
+        }
         let is_accepted = !self.settings.must_fit || totals.accepted == rows.len();
         Ok(Verdict::well_if(totals.identical == rows.len() && is_accepted))
     }
 
-    fn objects(&self, totals: &Totals, output: &mut Output) -> Result<Vec<String>, Stop> {
-        for row in self.report.rows.iter().filter(|_| !self.is_summary) {
-            output.line(self.object(row))?;
-        }
-        let Settings { rules, limits, .. } = self.settings;
-        let mut total = json!({
-            "type": "model", "file": self.file.to_string_lossy(), "to": rules.to_string(),
-            "limits": limits.name, "tensors": self.report.rows.len(), "packed_bytes": number(totals.packed),
-            "laid_out_bytes": number(totals.laid_out),
-            "wasted_bytes": number(totals.laid_out.saturating_sub(totals.packed)),
-            "identical": totals.identical, "accepted": totals.accepted, "refused": totals.refused,
-            "unaligned": totals.unaligned, "unaligned_bytes": totals.unaligned_bytes,
+    /// The sums of the model, and what was written.
+    fn totals(&self, totals: &Totals, is_json: bool) -> Answer {
+        let (rows, all, mut answer) = (&self.report.rows, self.report.rows.len(), Answer::new(is_json, "model"));
+        let (rules, limits) = (self.settings.rules.to_string(), &*self.settings.limits.name);
+        let padding = totals.laid_out.saturating_sub(totals.packed);
+        answer.keys(|| {
+            json!({
+                "file": self.file.to_string_lossy(), "to": rules, "limits": limits, "tensors": all,
+                "packed_bytes": number(totals.packed), "laid_out_bytes": number(totals.laid_out),
+                "wasted_bytes": number(padding), "identical": totals.identical, "accepted": totals.accepted,
+                "refused": totals.refused, "unaligned": totals.unaligned, "unaligned_bytes": totals.unaligned_bytes,
+            })
         });
+        let [packed, laid_out] = [totals.packed, totals.laid_out].map(short_bytes);
+        let percent = percent(padding, totals.laid_out);
+        answer.line(format_args!("{all} tensors to {rules}: {packed} packed, {laid_out} laid out ({percent} padding)"));
+        let accepted = match limits {
+            // Without limits, no device accepts or refuses anything.
+            "none" => String::new(),
+            limits => format!("; {} of {all} accepted by {limits}", totals.accepted),
+        };
+        answer.line(format_args!("round trip: {} of {all} identical{accepted}", totals.identical));
+        if totals.unaligned > 0 {
+            let verb = if totals.unaligned == 1 { "begins" } else { "begin" };
+            let (count, bytes) = (totals.unaligned, long_bytes(totals.unaligned_bytes));
+            answer.line(format_args!(
+                "{count} of {all} ({bytes}) {verb} at no multiple of their elements in the file: an engine that maps it must copy them",
+            ));
+        }
         if let Some(Readers { gguf, ggml, .. }) = &self.report.readers {
-            total["refused_by"] = json!({ "gguf": gguf, "ggml": ggml });
+            answer.keys(|| json!({ "refused_by": { "gguf": gguf, "ggml": ggml } }));
+            answer.line("sizes are turned: the innermost is the last here, and the first in the file, as in ggml");
+        }
+        let remarks = || rows.iter().filter_map(|row| row.outcome.as_ref().ok()?.remark);
+        answer.lines(remarks().next().map(|remark| format!("{} of {all} {remark}", remarks().count())));
+        if !self.settings.must_fit {
+            answer.lines(self.refusals());
         }
         match &self.report.written {
-            Written::All(path) => total["written"] = path.to_string_lossy().into(),
-            Written::Share { there, why, .. } => {
-                let (there, parts) = (*there, self.report.parts.len());
-                total = joined(total, json!({ "written": null, "parts_there": there, "parts": parts, "missing": why }));
+            Written::All(path) => {
+                answer.key("written", path.to_string_lossy());
+                answer.line(format_args!("written to {}", visible(&path.to_string_lossy())));
+            }
+            Written::Share { index, parts, there, why } => {
+                let (written, path, of) = (counted(*parts, "part"), index.display(), self.report.parts.len());
+                answer.keys(|| json!({ "written": null, "parts_there": there, "parts": of, "missing": why }));
+                answer.line(format_args!("{written} written; {there} of {of} exist, so {path} was not written: {why}"));
             }
             _ => {}
         }
-        output.line(total)?;
-        Ok(Vec::new())
+        answer
     }
 
     fn object(&self, row: &Row) -> Value {
@@ -118,66 +154,16 @@ impl Findings<'_> {
         }
     }
 
-    /// Prints the table, and returns what is wrong as sentences.
-    fn table(&self, totals: &Totals, output: &mut Output) -> Result<Vec<String>, Stop> {
-        let (rows, all) = (&self.report.rows, self.report.rows.len());
-        let Settings { rules, limits, must_fit, .. } = self.settings;
-        if !self.is_summary {
-            let with_from = rows.iter().any(|row| row.from.is_some());
-            let from = if with_from { "|from" } else { "" };
-            let columns = format!(
-                "tensor||type|sizes{from}|>packed|>laid out|?>padding|?class|?lowers to|?round trip|{}",
-                limits.name
-            );
-            let mut table = Table::new(&columns);
-            grouped(rows, |row| cells(row, with_from, limits.name != "none"))
-                .into_iter()
-                .for_each(|row| table.row(row));
-            table.print(output)?;
-            output.line("")?;
-        }
-        output.line(format!(
-            "{all} tensors to {rules}: {} packed, {} laid out ({} padding)",
-            short_bytes(totals.packed),
-            short_bytes(totals.laid_out),
-            percent(totals.laid_out.saturating_sub(totals.packed), totals.laid_out)
-        ))?;
-        let accepted = match &*limits.name {
-            // Without limits, no device accepts or refuses anything.
-            "none" => String::new(),
-            limits => format!("; {} of {all} accepted by {limits}", totals.accepted),
-        };
-        output.line(format!("round trip: {} of {all} identical{accepted}", totals.identical))?;
-        if totals.unaligned > 0 {
-            let verb = if totals.unaligned == 1 { "begins" } else { "begin" };
-            output.line(format!(
-                "{} of {all} ({}) {verb} at no multiple of their elements in the file: an engine that maps it must copy them",
-                totals.unaligned,
-                long_bytes(totals.unaligned_bytes)
-            ))?;
-        }
-        if self.report.readers.is_some() {
-            output.line("sizes are turned: the innermost is the last here, and the first in the file, as in ggml")?;
-        }
-        let remarks = || rows.iter().filter_map(|row| row.outcome.as_ref().ok()?.remark);
-        if let Some(remark) = remarks().next() {
-            output.line(format!("{} of {all} {remark}", remarks().count()))?;
-        }
-        let mut complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
-        // If the user did not name the limits, their refusals are remarks and not errors.
-        match must_fit {
-            true => complaints.extend(self.refusals()),
-            false => output.lines(self.refusals())?,
-        }
-        match &self.report.written {
-            Written::All(path) => output.line(format!("written to {}", visible(&path.to_string_lossy())))?,
-            Written::Share { index, parts, there, why } => {
-                let (written, path, of) = (counted(*parts, "part"), index.display(), self.report.parts.len());
-                output.line(format!("{written} written; {there} of {of} exist, so {path} was not written: {why}"))?;
-            }
-            _ => {}
-        }
-        Ok(complaints)
+    fn table(&self, output: &mut Output) -> Result<(), Stop> {
+        let (rows, limits) = (&self.report.rows, &*self.settings.limits.name);
+        let with_from = rows.iter().any(|row| row.from.is_some());
+        let from = if with_from { "|from" } else { "" };
+        let columns =
+            format!("tensor||type|sizes{from}|>packed|>laid out|?>padding|?class|?lowers to|?round trip|{limits}");
+        let mut table = Table::new(&columns);
+        grouped(rows, |row| cells(row, with_from, limits != "none")).into_iter().for_each(|row| table.row(row));
+        table.print(output)?;
+        output.line("")
     }
 
     /// Returns a sentence for each rule of the limits that tensors break. One sentence counts the data types
@@ -216,8 +202,8 @@ fn complaint(row: &Row) -> Option<String> {
     match &row.outcome {
         Err(error) => Some(format!("{name}: {error}")),
         Ok(laid_out) => match &laid_out.answer {
-            Answer::Refused(error) => Some(format!("{name}: {error}")),
-            Answer::TooLarge { padding, bytes } => {
+            lay_out::Answer::Refused(error) => Some(format!("{name}: {error}")),
+            lay_out::Answer::TooLarge { padding, bytes } => {
                 let what = if *padding { "padding" } else { "memory" };
                 Some(format!("{name}: not converted, because that would take {} of {what}", short_bytes(*bytes)))
             }
@@ -229,7 +215,7 @@ fn complaint(row: &Row) -> Option<String> {
 fn keys(laid_out: &LaidOut) -> Value {
     let codes: Vec<&str> = laid_out.refusals.iter().map(|refusal| refusal.code).collect();
     let error = match &laid_out.answer {
-        Answer::Refused(error) => error_value(error),
+        lay_out::Answer::Refused(error) => error_value(error),
         _ => Value::Null,
     };
     json!({
@@ -245,11 +231,11 @@ fn packed_bytes(row: &Row) -> u64 {
     row.outcome.as_ref().map_or(row.held_bytes, |laid_out| laid_out.packed_bytes)
 }
 
-fn word(answer: &Answer) -> &'static str {
+fn word(answer: &lay_out::Answer) -> &'static str {
     match answer {
-        Answer::TooLarge { .. } => "not tried",
-        Answer::Tried { identical: true } => "identical",
-        Answer::Refused(_) => "refused",
+        lay_out::Answer::TooLarge { .. } => "not tried",
+        lay_out::Answer::Tried { identical: true } => "identical",
+        lay_out::Answer::Refused(_) => "refused",
         _ => "DIFFERS",
     }
 }

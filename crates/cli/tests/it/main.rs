@@ -22,4 +22,3 @@ mod recipes;
 mod safetensors_file;
 mod shader;
 mod sharded_models;
-mod transfers;

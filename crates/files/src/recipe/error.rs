@@ -10,13 +10,20 @@ use crate::error::printable;
 /// What errors of values name. Their sentences are shown without it.
 pub(super) const REFUSED: &str = "value of a recipe";
 
+/// The codes of errors: of the grammar, and those that only recipes have.
+pub(super) const PARSE: &str = "parse";
+pub(super) const SOURCE_MISSING: &str = "source_missing";
+pub(super) const NAME_TWICE: &str = "name_twice";
+pub(super) const SHARD_RANK: &str = "shard_rank";
+pub(super) const RECIPE_LIMIT: &str = "recipe_limit";
+
 /// Why a recipe cannot be read, or does not fit a model.
 ///
 /// ```
 /// use tensor_layout_files::recipe::Recipe;
 ///
 /// let error = Recipe::parse("a = b\nw = cat 0 (q, k").unwrap_err();
-/// assert_eq!((error.line(), error.column(), error.code()), (2, 16, Some("parse")));
+/// assert_eq!((error.line(), error.column(), error.code()), (2, 16, "parse"));
 /// assert_eq!(error.to_string(), "line 2, column 16: expected `,` or `)`, found the end");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,22 +32,27 @@ pub struct RecipeError {
     column: usize,
     name: Option<String>,
     sentence: String,
-    code: Option<&'static str>,
+    code: &'static str,
 }
 
 impl RecipeError {
     /// Makes an error of a sentence about the place `at`, in bytes from the start of the text.
-    pub(super) fn new(text: &str, at: usize, name: Option<&str>, sentence: String) -> RecipeError {
+    pub(super) fn new(
+        text: &str,
+        at: usize,
+        name: Option<&str>,
+        (code, sentence): (&'static str, String),
+    ) -> RecipeError {
         let before = text.get(..at).unwrap_or(text);
         let line = before.matches('\n').count().saturating_add(1);
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
-        RecipeError { line, column, name: name.map(str::to_owned), sentence, code: None }
+        RecipeError { line, column, name: name.map(str::to_owned), sentence, code }
     }
 
     pub(super) fn of(text: &str, at: usize, name: &str, error: &Error) -> RecipeError {
         let sentence = error.to_string();
         let reason = sentence.strip_prefix(&format!("no {REFUSED} describes this layout: ")).unwrap_or(&sentence);
-        RecipeError { code: Some(error.code()), ..RecipeError::new(text, at, Some(name), reason.to_owned()) }
+        RecipeError::new(text, at, Some(name), (error.code(), reason.to_owned()))
     }
 
     /// A text that does not follow the grammar.
@@ -53,8 +65,7 @@ impl RecipeError {
             ("", Some(c)) => format!("`{c}`").into(),
             (word, _) => format!("`{}`", printable(word)).into(),
         };
-        let sentence = format!("expected {expected}, found {found}");
-        RecipeError { code: Some("parse"), ..RecipeError::new(text, at, None, sentence) }
+        RecipeError::new(text, at, None, (PARSE, format!("expected {expected}, found {found}")))
     }
 
     /// Adds a reason to the sentence.
@@ -80,9 +91,10 @@ impl RecipeError {
         self.name.as_deref()
     }
 
-    /// The stable word for the error, if it is one of the codes of docs/ERRORS.md.
+    /// The stable word for the error: one of docs/ERRORS.md, or `source_missing`, `name_twice`, `shard_rank` or
+    /// `recipe_limit`, which only recipes have.
     #[must_use]
-    pub fn code(&self) -> Option<&'static str> {
+    pub fn code(&self) -> &'static str {
         self.code
     }
 }

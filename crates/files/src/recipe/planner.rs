@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tensor_layout::Error;
 use tensor_layout_text::ViewStep;
 
-use super::error::RecipeError;
+use super::error::{NAME_TWICE, RECIPE_LIMIT, RecipeError, SHARD_RANK, SOURCE_MISSING};
 use super::expression::{Kind, Line, Shares, Step, Value as Expression, first_name};
 use super::form::{Form, Plans};
 use super::pattern::{Name, Numbers};
@@ -57,7 +57,7 @@ pub(super) fn plan<'f>(
 ) -> Result<Plan<'f>, RecipeError> {
     if let Some((rank, ranks)) = settings.rank.filter(|(rank, ranks)| rank >= ranks) {
         let sentence = format!("there is no rank {rank} of {ranks}: ranks count from 0");
-        return Err(RecipeError::new(text, 0, None, sentence));
+        return Err(RecipeError::new(text, 0, None, (SHARD_RANK, sentence)));
     }
     let tensors: Vec<Tensor<'f>> = file.tensors().collect();
     let mut numbers = HashMap::new();
@@ -92,9 +92,9 @@ pub(super) fn plan<'f>(
     names.sort_unstable();
     for (one, other) in names.iter().zip(names.iter().skip(1)) {
         if one.0 == other.0 {
-            let first = RecipeError::new(text, one.1, None, String::new()).line();
+            let first = RecipeError::new(text, one.1, None, (NAME_TWICE, String::new())).line();
             let sentence = format!("line {first} makes an output of this name too");
-            return Err(RecipeError::new(text, other.1, Some(one.0), sentence));
+            return Err(RecipeError::new(text, other.1, Some(one.0), (NAME_TWICE, sentence)));
         }
     }
     let forms = forms.len();
@@ -102,8 +102,8 @@ pub(super) fn plan<'f>(
 }
 
 impl Planner<'_, '_> {
-    fn refuse<T>(&self, at: usize, name: &str, sentence: String) -> Result<T, RecipeError> {
-        Err(RecipeError::new(self.text, at, Some(name), sentence))
+    fn refuse<T>(&self, at: usize, name: &str, (code, sentence): (&'static str, String)) -> Result<T, RecipeError> {
+        Err(RecipeError::new(self.text, at, Some(name), (code, sentence)))
     }
 
     fn line(&mut self, number: usize, line: &Line) -> Result<(), RecipeError> {
@@ -126,14 +126,15 @@ impl Planner<'_, '_> {
                 (None, _) => self.output(number, line, name, found)?,
                 (Some((at, missing)), Some(there)) => {
                     let (missing, there) = (printable(&missing), printable(there.name()));
-                    return self.refuse(at, &name, format!("there is `{there}`, and no source `{missing}`"));
+                    let sentence = format!("there is `{there}`, and no source `{missing}`");
+                    return self.refuse(at, &name, (SOURCE_MISSING, sentence));
                 }
                 (Some(_), None) => {}
             }
         }
         if self.outputs.len() == count && !line.is_optional {
             let sentence = "no source has the name that the line begins with (`?=` makes a line optional)";
-            return self.refuse(first.at, &first.with(&[]), sentence.into());
+            return self.refuse(first.at, &first.with(&[]), (SOURCE_MISSING, sentence.into()));
         }
         Ok(())
     }
@@ -167,7 +168,8 @@ impl Planner<'_, '_> {
     fn compare(&self, name: &Name, more: usize) -> Result<(), RecipeError> {
         self.compared.set(self.compared.get().saturating_add(more));
         if self.compared.get() > MOST_COMPARED {
-            return self.refuse(name.at, &name.with(&[]), format!("more than {MOST_COMPARED} names are compared"));
+            let sentence = format!("more than {MOST_COMPARED} names are compared");
+            return self.refuse(name.at, &name.with(&[]), (RECIPE_LIMIT, sentence));
         }
         Ok(())
     }
@@ -216,7 +218,7 @@ impl Planner<'_, '_> {
                         found.form.extend(self.kinds.get(source));
                         if self.sources.saturating_add(found.sources.len()) > MOST_SOURCES {
                             let sentence = format!("the outputs have more than {MOST_SOURCES} sources together");
-                            return self.refuse(name.at, &name_of, sentence);
+                            return self.refuse(name.at, &name_of, (RECIPE_LIMIT, sentence));
                         }
                     }
                     None => drop(found.missing.get_or_insert((name.at, name_of))),
@@ -248,7 +250,7 @@ impl Planner<'_, '_> {
                 if let Some((hole, _)) = (0..).zip(&each).find(|(place, number)| place != *number) {
                     let last = each.last().copied().unwrap_or(0);
                     let sentence = format!("is missing, and `{{{letter}}}` goes up to {last}: a stack has no holes");
-                    return self.refuse(first.at, &name_at(hole), sentence);
+                    return self.refuse(first.at, &name_at(hole), (SOURCE_MISSING, sentence));
                 }
                 if each.is_empty() {
                     found.missing.get_or_insert_with(|| (first.at, name_at(0)));
@@ -271,7 +273,8 @@ impl Planner<'_, '_> {
         self.used.extend(&sources);
         self.sources = self.sources.saturating_add(sources.len());
         if self.outputs.len() == MOST_OUTPUTS {
-            return self.refuse(line.at, &name, format!("a recipe makes at most {MOST_OUTPUTS} outputs"));
+            let sentence = format!("a recipe makes at most {MOST_OUTPUTS} outputs");
+            return self.refuse(line.at, &name, (RECIPE_LIMIT, sentence));
         }
         let key = (number, form);
         let form = match self.forms.get(&key) {
@@ -305,7 +308,9 @@ impl Planner<'_, '_> {
                 let place = sources.0;
                 sources.0 = place.saturating_add(1);
                 let tensor = sources.1.get(place).and_then(|&source| self.tensors.get(source));
-                let Some(tensor) = tensor else { return self.refuse(at, output, "has too few sources".into()) };
+                let Some(tensor) = tensor else {
+                    return self.refuse(at, output, (SOURCE_MISSING, "has too few sources".into()));
+                };
                 tensor.layout().and_then(|layout| Value::of_source(place, layout)).map_err(wrong)?
             }
             Kind::With { both, per } => {
@@ -338,12 +343,14 @@ impl Planner<'_, '_> {
             },
             Step::Shard(axis, shares) => {
                 let Some(rank) = self.settings.rank else {
-                    return self.refuse(at, output, "`shard` needs a rank, as `--rank 0/8` gives it".into());
+                    let sentence = "`shard` needs a rank, as `--rank 0/8` gives it";
+                    return self.refuse(at, output, (SHARD_RANK, sentence.into()));
                 };
                 let Some(&size) = value.sizes.get(*axis) else {
                     return Err(wrong(Error::axis_out_of_range(*axis, value.sizes.len())));
                 };
-                let range = shares.of(size, rank).or_else(|sentence| self.refuse(at, output, sentence))?;
+                let range =
+                    shares.of(size, rank).or_else(|sentence| self.refuse(at, output, (SHARD_RANK, sentence)))?;
                 let mut slices = vec![tensor_layout::strided::Slice::ALL; value.sizes.len()];
                 slices.get_mut(*axis).into_iter().for_each(|slice| *slice = range.clone().into());
                 value.step(&ViewStep::Slice(slices.into())).map_err(wrong)

@@ -3,7 +3,7 @@
 use tensor_layout_text::layout::Layout;
 use tensor_layout_text::rule::Rule;
 
-use super::error::RecipeError;
+use super::error::{PARSE, RECIPE_LIMIT, RecipeError};
 use super::expression::{Kind, Line, Shares, Step, Value, chosen, first_name, names, weight};
 use super::pattern::{Name, Part};
 
@@ -19,7 +19,7 @@ const VIEWS: [&str; 4] = ["reshape", "permute", "slice", "broadcast"];
 pub(super) fn parse(text: &str) -> Result<Vec<Line>, RecipeError> {
     if text.len() > MOST_BYTES {
         let sentence = format!("a recipe has at most {MOST_BYTES} bytes, and this one has {}", text.len());
-        return Err(RecipeError::new(text, 0, None, sentence));
+        return Err(RecipeError::new(text, 0, None, (RECIPE_LIMIT, sentence)));
     }
     let mut parser = Parser { text, at: 0, depth: 0, room: MOST_EXPANDED, to: None };
     let mut lines: Vec<Line> = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Line>, RecipeError> {
             Some(_) => {
                 if let Some(last) = lines.last().filter(|last| last.output.is_none()) {
                     let sentence = "`* = *` is the last line, and another one follows it".to_owned();
-                    return Err(RecipeError::new(text, last.at, None, sentence));
+                    return Err(RecipeError::new(text, last.at, None, (PARSE, sentence)));
                 }
                 lines.push(parser.line()?);
             }
@@ -107,7 +107,7 @@ impl<'t> Parser<'t> {
         let value = self.value()?;
         if matches!(&value.kind, Kind::Any) != is_all || is_all && is_optional {
             let sentence = "`*` stands for every source that no line uses, in the line `* = *` alone";
-            return Err(RecipeError::new(self.text, at, None, sentence.into()));
+            return Err(RecipeError::new(self.text, at, None, (PARSE, sentence.into())));
         }
         self.skip();
         match self.peek() {
@@ -116,7 +116,7 @@ impl<'t> Parser<'t> {
         }
         if let Some(outside) = names(&value).chain([&output]).find(|name| name.choices() != Some(1)) {
             let sentence = "words in braces stand inside the parentheses of `cat` or `stack`".to_owned();
-            return Err(RecipeError::new(self.text, outside.at, None, sentence));
+            return Err(RecipeError::new(self.text, outside.at, None, (PARSE, sentence)));
         }
         self.check_letters(&output, &value)?;
         let output = (!is_all).then_some(output);
@@ -125,8 +125,9 @@ impl<'t> Parser<'t> {
 
     /// Checks that the numbers of the output are those of the first source, and of all sources.
     fn check_letters(&self, output: &Name, value: &Value) -> Result<(), RecipeError> {
-        let refuse =
-            |at, letter, what: &str| Err(RecipeError::new(self.text, at, None, format!("`{{{letter}}}` {what}")));
+        let refuse = |at, letter, what: &str| {
+            Err(RecipeError::new(self.text, at, None, (PARSE, format!("`{{{letter}}}` {what}"))))
+        };
         let outer: Vec<char> = output.letters().collect();
         if let (Some(first), true) = (names(value).next().or_else(|| first_name(value)), !outer.is_empty())
             && let Some(letter) = outer.iter().find(|letter| !first.letters().any(|other| other == **letter))
@@ -251,12 +252,12 @@ impl<'t> Parser<'t> {
         let choices = first.choices();
         if let Some(other) = with_words().find(|name| name.choices() != choices) {
             let sentence = "the two names stand for different numbers of words".to_owned();
-            return Err(RecipeError::new(self.text, other.at, None, sentence));
+            return Err(RecipeError::new(self.text, other.at, None, (PARSE, sentence)));
         }
         let room = choices.and_then(|choices| self.room.checked_sub(choices.checked_mul(weight(&value))?));
         let Some(room) = room else {
             let sentence = format!("the words stand for more than {MOST_EXPANDED} bytes of names");
-            return Err(RecipeError::new(self.text, first.at, None, sentence));
+            return Err(RecipeError::new(self.text, first.at, None, (RECIPE_LIMIT, sentence)));
         };
         self.room = room;
         into.extend((0..choices.unwrap_or(0)).map(|choice| chosen(&value, choice)));

@@ -268,10 +268,11 @@ fn a_recipe_that_does_not_fit_is_refused_with_its_names_and_sizes() {
     }
     let shares = Recipe::parse("x = a | shard 0/3").unwrap().plan(&file, &Settings::of_rank(0, 4)).unwrap_err();
     assert_eq!(shares.to_string().split(": ").nth(2), Some("4 ranks cannot hold 3 shares"));
+    assert_eq!(shares.code(), "shard_rank");
     let beyond = Recipe::parse("x = a").unwrap().plan(&file, &Settings::of_rank(4, 4)).unwrap_err();
     assert!(beyond.to_string().ends_with("there is no rank 4 of 4: ranks count from 0"));
     let error = Recipe::parse("x = cat 0 (a, b)").unwrap().plan(&file, &Settings::default()).unwrap_err();
-    assert_eq!((error.code(), error.name()), (Some("size_mismatch"), Some("x")));
+    assert_eq!((error.code(), error.name()), ("size_mismatch", Some("x")));
     let rest = Recipe::parse("x = a").unwrap();
     let warning = rest.plan(&file, &Settings::default()).unwrap().warning();
     assert_eq!(warning.as_deref(), Some("no line of the recipe uses `b` (and 8 more)"));

@@ -6,42 +6,22 @@ use tensor_layout_hlo::*;
 
 use crate::public_types;
 
-fn shared<T: Send + Sync>() {}
+macro_rules! shared {
+    ($($kind:ty),*) => {{
+        fn is_shared<T: Send + Sync>() {}
+        $(is_shared::<$kind>();)*
+    }};
+}
 
 #[test]
 fn public_types_are_send_and_sync() {
-    shared::<AssignedValue>();
-    shared::<BufferAssignment>();
-    shared::<BufferRow>();
-    shared::<BufferTable>();
-    shared::<BufferUse>();
-    shared::<InputOutputAlias>();
-    shared::<Instruction>();
-    shared::<InstructionPlace>();
-    shared::<Lever>();
-    shared::<LeverKind>();
-    shared::<LiveBuffer>();
-    shared::<LiveMemory<'_>>();
-    shared::<MemoryTotal>();
-    shared::<Module>();
-    shared::<ModuleHeader>();
-    shared::<Operand<'_>>();
-    shared::<OperandAlias>();
-    shared::<Operation<'_>>();
-    shared::<OutOfMemoryReport>();
-    shared::<PaddedDimension>();
-    shared::<Report>();
-    shared::<ReportLine>();
-    shared::<ReportSettings>();
-    shared::<ReportTable>();
-    shared::<ReportedSize>();
-    shared::<Reader<std::io::BufReader<std::fs::File>>>();
-    shared::<Record>();
-    shared::<ReportedArray>();
-    shared::<SourceLine>();
-    shared::<SpaceTotal>();
-    shared::<SpaceUse>();
-    shared::<UnreadableLine>();
+    shared! {
+        AssignedValue, BufferAssignment, BufferRow, BufferTable, BufferUse, InputOutputAlias, Instruction,
+        InstructionPlace, Lever, LeverKind, LiveBuffer, LiveMemory<'_>, MemoryTotal, Module, ModuleHeader,
+        Operand<'_>, OperandAlias, Operation<'_>, OutOfMemoryReport, PaddedDimension, Report, ReportLine,
+        ReportSettings, ReportTable, ReportedSize, Reader<std::io::BufReader<std::fs::File>>, Record,
+        ReportedArray, SourceLine, SpaceTotal, SpaceUse, UnreadableLine
+    }
 }
 
 #[test]

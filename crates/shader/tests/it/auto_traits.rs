@@ -9,26 +9,19 @@ use tensor_layout_shader::{
 
 use crate::public_types;
 
-fn shared<T: Send + Sync>() {}
+macro_rules! shared {
+    ($($kind:ty),*) => {{
+        fn is_shared<T: Send + Sync>() {}
+        $(is_shared::<$kind>();)*
+    }};
+}
 
 #[test]
 fn public_types_are_send_and_sync() {
-    shared::<Access>();
-    shared::<AccessCount>();
-    shared::<BoundBuffer>();
-    shared::<BoundWindow>();
-    shared::<Form>();
-    shared::<IndexFunctions>();
-    shared::<Module>();
-    shared::<Pass>();
-    shared::<PipelineKey>();
-    shared::<Profile>();
-    shared::<Program>();
-    shared::<ProgramOptions>();
-    shared::<ShaderFault>();
-    shared::<SideCount>();
-    shared::<Sizes>();
-    shared::<Target>();
+    shared! {
+        Access, AccessCount, BoundBuffer, BoundWindow, Form, IndexFunctions, Module, Pass, PipelineKey,
+        Profile, Program, ProgramOptions, ShaderFault, SideCount, Sizes, Target
+    }
 }
 
 #[test]

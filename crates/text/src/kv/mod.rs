@@ -373,8 +373,8 @@ impl Written {
 }
 
 fn nearest_order(name: &str) -> String {
-    let nearest = nearest(name, orders().iter().map(|row| (&*row.name, &*row.name)));
-    format!("an order such as LBNHC or L2BNHD, or the name of one: the nearest is {nearest}")
+    let nearest = nearest(": ", name, orders().iter().map(|row| (&*row.name, &*row.name)));
+    format!("an order such as LBNHC or L2BNHD, or the name of one{nearest}")
 }
 
 impl FromStr for KvCache {

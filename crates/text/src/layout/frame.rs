@@ -408,9 +408,10 @@ fn format(cursor: &mut Cursor<'_>, start: usize, word: &str) -> Result<&'static 
     let names = |format: &'static FrameFormat| core::iter::once(format.name).chain(format.other.split_whitespace());
     let found = frames().iter().find(|format| names(format).any(|name| name.eq_ignore_ascii_case(word)));
     found.ok_or_else(|| {
-        let near = nearest(word, frames().iter().flat_map(|format| names(format).map(|name| (name, format.name))));
+        let near =
+            nearest("; ", word, frames().iter().flat_map(|format| names(format).map(|name| (name, format.name))));
         let all: Vec<&str> = frames().iter().filter(|row| row.data_type.is_some()).map(|row| row.name).collect();
-        cursor.error_at(start, &format!("the name of a frame ({}; the nearest is {near})", all.join(", ")))
+        cursor.error_at(start, &format!("the name of a frame ({}{near})", all.join(", ")))
     })
 }
 

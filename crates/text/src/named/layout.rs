@@ -397,7 +397,12 @@ pub fn names_of(map: &IndexMap) -> Vec<NameMatch> {
             continue;
         }
         let axes = (order != same).then_some(&order);
+        let is_plain = turned.strides().is_some();
         for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type(), None)) {
+            // Of a row with a rest that is plain, a small tensor has the rest alone.
+            if is_plain && row.memory.contains(" then ") {
+                continue;
+            }
             let named = every_choice(row).into_iter().filter_map(|numbers| named_like(row, &numbers, &turned).ok()?);
             known.extend(named.map(|layout| NameMatch { layout, axes: axes.cloned() }));
         }

@@ -132,9 +132,13 @@ pub(crate) fn sections<const KEYS: usize>(table: &'static str, keys: &[&str; KEY
     rows
 }
 
-pub(crate) fn nearest<'n>(word: &str, spellings: impl Iterator<Item = (&'n str, &'n str)>) -> &'n str {
+/// Says which name a word may be meant for, `the nearest is NAME` after `before`. Empty if more than half of the
+/// word would change.
+pub(crate) fn nearest<'n>(before: &str, word: &str, spellings: impl Iterator<Item = (&'n str, &'n str)>) -> String {
     let distance = |spelling: &str| strsim::osa_distance(&spelling.to_ascii_lowercase(), &word.to_ascii_lowercase());
-    spellings.min_by_key(|(spelling, _)| distance(spelling)).map_or("", |(_, name)| name)
+    let near = spellings.map(|(spelling, name)| (distance(spelling), name)).min_by_key(|(distance, _)| *distance);
+    let near = near.filter(|(distance, _)| distance.saturating_mul(2) <= word.len());
+    near.map(|(_, name)| format!("{before}the nearest is {name}")).unwrap_or_default()
 }
 
 impl fmt::Display for Row {
@@ -229,7 +233,7 @@ fn find(name: &str) -> Result<Vec<&'static Row>, String> {
         [_, _, ..] => Err(format!("one of the layouts of this name: {}", names.join(" or "))),
         [] => {
             let spellings = |row| others(row).chain([&*row.name, short(row)]).map(|word| (word, &*row.name));
-            Err(format!("the name of a layout: the nearest is {}", nearest(name, rows().iter().flat_map(spellings))))
+            Err(format!("the name of a layout{}", nearest(": ", name, rows().iter().flat_map(spellings))))
         }
     }
 }
