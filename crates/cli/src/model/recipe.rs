@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use serde_json::json;
-use tensor_layout_files::lay_out::{Failure, Share, Written};
+use tensor_layout_files::lay_out::{Failure, Written};
 use tensor_layout_files::recipe::{Recipe, Settings, Target};
 use tensor_layout_files::{open, printable, visible};
-use tensor_layout_text::rule::Rule;
 
 use crate::answer::Answer;
 use crate::input::read_text;
@@ -15,33 +14,19 @@ use crate::output::{Output, Stop, Verdict, refused};
 use crate::progress::progress_bar;
 use crate::table::{Table, short_bytes};
 
-/// What the command line asks of a recipe.
-pub(super) struct Asked<'a> {
-    pub(super) recipe: &'a Path,
-    pub(super) model: &'a Path,
-    pub(super) to: &'a Rule,
-    pub(super) rank: Option<&'a str>,
-    pub(super) limits: Option<&'a str>,
-    pub(super) is_summary: bool,
-    pub(super) is_explained: bool,
-    pub(super) out: Option<&'a Path>,
-    pub(super) align: Option<u64>,
-    pub(super) part: Option<Share>,
-    pub(super) jobs: Option<u16>,
-}
+use super::arguments::Arguments;
 
-pub(super) fn run(asked: &Asked<'_>, output: &mut Output) -> Result<Verdict, Stop> {
-    let recipe = asked.recipe;
+pub(super) fn run(recipe: &Path, asked: &Arguments, align: Option<u64>, output: &mut Output) -> Result<Verdict, Stop> {
     let text = read_text(recipe)?;
     let mut settings = Settings::default();
     settings.to = asked.to.clone();
-    if let Some(text) = asked.rank {
+    if let Some(text) = &asked.rank {
         let numbers = text.split_once('/').and_then(|(rank, of)| Some((rank.parse().ok()?, of.parse().ok()?)));
         let fits = numbers.filter(|(rank, of)| rank < of);
         let sentence = || format!("--rank {text}: expected RANK/OF, such as 0/8: the ranks count from 0");
         settings.rank = Some(fits.ok_or_else(|| Stop::Unusable(sentence()))?);
     }
-    let file = open(asked.model)?;
+    let file = open(&asked.file)?;
     file.warnings().iter().for_each(|sentence| output.warn(sentence));
     let planned = Recipe::parse(&text).and_then(|recipe| recipe.plan(&file, &settings));
     let plan = match planned {
@@ -55,15 +40,15 @@ pub(super) fn run(asked: &Asked<'_>, output: &mut Output) -> Result<Verdict, Sto
         Err(error) => return Err(Stop::Failed(format!("{}: {error}", recipe.display()))),
     };
     plan.warning().iter().for_each(|sentence| output.warn(sentence));
-    if let Some(name) = asked.limits {
+    if let Some(name) = &asked.limits {
         plan.check(&limits::named(name)?).map_err(|failure| stop(failure, output))?;
     }
-    let outputs = plan.outputs().iter().filter(|_| !asked.is_summary);
+    let outputs = plan.outputs().iter().filter(|_| !asked.summary);
     if output.is_json() {
         outputs.into_iter().try_for_each(|one| output.line(plan.object(one)))?;
-    } else if asked.is_explained {
+    } else if asked.explain {
         outputs.into_iter().try_for_each(|one| output.line(plan.explain(one)))?;
-    } else if !asked.is_summary {
+    } else if !asked.summary {
         let mut table = Table::new("output|layout|>bytes|>sources|>copies");
         for one in outputs {
             let counts = [plan.sources(one).count(), one.copies().count()].map(|count| count.to_string());
@@ -76,9 +61,9 @@ pub(super) fn run(asked: &Asked<'_>, output: &mut Output) -> Result<Verdict, Sto
     }
     let [read, written] = plan.bytes();
     let bar = progress_bar(if asked.out.is_some() { written } else { 0 });
-    let made = asked.out.map(|out| {
+    let made = asked.out.as_deref().map(|out| {
         let mut target = Target::new(out);
-        target.align = asked.align;
+        target.align = align;
         (target.share, target.threads) = (asked.part, asked.jobs.map_or(target.threads, usize::from));
         plan.write(&target, &|bytes| bar.inc(bytes))
     });
@@ -95,7 +80,7 @@ pub(super) fn run(asked: &Asked<'_>, output: &mut Output) -> Result<Verdict, Sto
     let (count, forms, mut answer) = (plan.outputs().len(), plan.forms(), Answer::new(output.is_json(), "recipe"));
     answer.keys(|| {
         json!({
-            "file": asked.model.to_string_lossy(), "recipe": recipe.to_string_lossy(), "outputs": count, "forms": forms,
+            "file": asked.file.to_string_lossy(), "recipe": recipe.to_string_lossy(), "outputs": count, "forms": forms,
             "bytes_read": read, "bytes_written": written, "written": path,
             "parts_there": share.map(|(there, _)| there), "missing": share.map(|(_, why)| why),
         })
