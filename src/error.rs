@@ -243,13 +243,14 @@ impl Error {
     }
 }
 
-/// Defines errors of the library. Crates that work on layouts report such errors too: with the feature `plan`
-/// the functions are public.
+/// Defines errors of the library. The crates of this repository report such errors too: with the feature
+/// `plan` the functions can be called, but are not listed, because they may change with any version.
 macro_rules! errors {
     ($($(#[$about:meta])* fn $name:ident($($argument:ident: $type:ty),*) { $error:expr })*) => {
         impl Error {$(
             $(#[$about])*
             #[cfg(feature = "plan")]
+            #[doc(hidden)]
             #[cold]
             #[must_use]
             pub fn $name($($argument: $type),*) -> Error {

@@ -22,10 +22,12 @@ pub mod bridge;
 #[cfg(not(feature = "plan"))]
 mod checked;
 #[cfg(feature = "plan")]
+#[doc(hidden)] // For the crates of this repository: it may change with any version.
 pub mod checked;
 #[cfg(not(feature = "plan"))]
 mod cursor;
 #[cfg(feature = "plan")]
+#[doc(hidden)] // For the crates of this repository: it may change with any version.
 pub mod cursor;
 pub mod element;
 pub mod interop;

@@ -19,14 +19,22 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
-pub use crate::error::{Code, Row, counted};
 pub use crate::map::plan::{
-    BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
-    OffsetBox, PADDING_SEARCH_LIMIT, Stride, TileGroup, TileLevel, TileLevels,
+    BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, Loop, OffsetBox, Stride, TileGroup, TileLevel,
+    TileLevels,
 };
 #[cfg(feature = "relayout")]
 pub use crate::relayout::passes::CopyPass;
+// For the crates of this repository: what follows may change with any version.
+#[doc(hidden)]
+pub use crate::error::{Code, Row, counted};
+#[doc(hidden)]
+pub use crate::map::plan::{EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, PADDING_SEARCH_LIMIT};
+#[doc(hidden)]
 pub use crate::strided::blocks::read_after_type as read_blocks_after_type;
+#[doc(hidden)]
 pub use crate::strided::text::read_after_sizes as read_strides_or_order;
+#[doc(hidden)]
 pub use crate::tiled::parse::{read_after_sizes as read_layout_after_sizes, read_extents};
+#[doc(hidden)]
 pub use crate::typed_sizes::{read_type, read_type_and_sizes};

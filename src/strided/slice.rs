@@ -1,5 +1,4 @@
-//! `Slice`: the indices of an axis that a slice keeps, and its text; views of parts of a tensor: slices with
-//! a step, one index of an axis.
+//! `Slice` is `start:end:step` of one axis. `slice`, `slice_axis` and `select` make views with it.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -142,9 +142,9 @@ pub(super) fn together(boxes: &BoxGroups, bits: u32, site: Site<'_>) -> Option<P
     Some(PermutedBlocks { permutation, outer: outer.collect::<Option<_>>()?, start })
 }
 
-/// Returns the blocks of a nest whose units of `unit` bytes are in the opposite order on the two sides, and
-/// where their first iteration begins. The loops that are left are outside of the blocks. `None` for other
-/// nests, and for few bytes, which are copied unit by unit.
+/// Takes the loops that mirror units of `unit` bytes out of the nest and makes them one block permutation.
+/// Also returns the lowest address on both sides, where the permutation starts. `None` for other nests, and
+/// for few bytes, which are copied unit by unit.
 pub(super) fn reversed(
     loops: &mut NestLoops,
     unit: usize,

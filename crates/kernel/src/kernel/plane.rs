@@ -25,8 +25,8 @@ pub struct Plane {
     /// The length of a unit in bytes. The order of the bytes of a unit is kept, unless the unit is a
     /// micro-tile.
     pub unit: usize,
-    /// The columns, which are packed on the source. On the destination each column is a row, at one of these
-    /// offsets.
+    /// The columns of the source, `unit` bytes apart. Column c becomes the row of the destination that starts
+    /// at `columns.offset(c)`.
     pub columns: Axis,
     /// The rows, which are packed on the destination. On the source they are at these offsets.
     pub rows: Axis,

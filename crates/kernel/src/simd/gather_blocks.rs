@@ -125,8 +125,8 @@ impl Operation for WholeBlocks<'_> {
         let fewer = if backwards && left > 0 { u8::try_from(step - left).unwrap_or(0) } else { 0 };
         let last = indices.map(|index| index.saturating_sub(fewer));
         let ahead = walk.in_row();
-        // A vector is stored whole, and the next one covers its bytes after `step`. In a buffer that is
-        // filled from the end, the next one is in front, so the bytes are at the end of the vector.
+        // Only `step` bytes of each stored vector count: the next store overwrites the rest. Going backwards,
+        // that store lands in front, so the `step` bytes must be the last of the vector.
         let front = if backwards && walk.streaming { V::BYTES - step } else { 0 };
         let mut placed = [0; LINE];
         placed[front..front + step].copy_from_slice(&shifted[..step]);
@@ -267,8 +267,8 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
         let stage = Stage::<V>::in_buffer(&mut buffer);
         for iteration in walk.iterations() {
             let ahead = iteration.later.map(|later| later.addr().wrapping_sub(iteration.from.addr()));
-            // The staging buffer holds the bytes of the destination from `front` to `end`. Those up to `run`
-            // have been stored.
+            // The staging buffer begins with byte `front` of the destination. Bytes `front..run` are already
+            // written out, and `run..end` still wait.
             let (mut front, mut run, mut end) = (0, 0, 0);
             for first in (0..blocks).step_by(of_period) {
                 // The last period ends with the last block, and may begin inside the previous period.

@@ -264,7 +264,7 @@ impl Body<'_> {
         });
     }
 
-    /// Returns the offset on a side after moving `start` by the digits of an item.
+    /// Adds the digits of an item, each times its stride on this side, to `start`.
     fn moved(&self, start: Expr, item: &Item, writing: bool) -> Expr {
         item.iter().fold(start, |sum, (digit, value)| match digit.counts {
             Counts::Loop(place) => match self.loops.get(place) {
