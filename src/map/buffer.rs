@@ -37,6 +37,7 @@ impl IndexMap {
     }
 
     /// Returns this map as one whose buffer begins at a multiple of `alignment` bytes.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_alignment(self, alignment: u64) -> IndexMap {
         let set = |storage: &mut Storage| storage.alignment = alignment.max(1);
@@ -44,6 +45,7 @@ impl IndexMap {
     }
 
     /// Returns this map as one whose padding must hold zeros.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_zero_padding(self) -> IndexMap {
         self.with_storage(|storage| storage.has_zero_padding = true)

@@ -53,11 +53,13 @@ impl Flip {
 /// Single bits of an offset that are flipped by sums of higher bits, in elements.
 ///
 /// ```
-/// use tensor_layout::map::Swizzle;
+/// use tensor_layout::map::{Flip, Swizzle};
 ///
 /// // The 128 byte mode of CUDA's tensor maps for f16: bits 4 to 6 of the byte are flipped by bits 7 to 9.
 /// let swizzle = Swizzle::from_bytes(&[(4, 1 << 7), (5, 1 << 8), (6, 1 << 9)], 16)?;
 /// assert_eq!((swizzle.apply(64), swizzle.undo(72), swizzle.span()), (72, 64, 512));
+/// let lowest: Flip = swizzle.flips()[0];
+/// assert_eq!((lowest.bit, lowest.by), (3, 1 << 6));
 /// assert_eq!(swizzle.in_words(16), "bits 4 to 6 of the byte ^= bits 7 to 9");
 /// assert_eq!(Swizzle::from_bytes(&[(4, 1 << 3)], 16).unwrap_err().code(), "swizzle_bit");
 /// # Ok::<(), tensor_layout::Error>(())

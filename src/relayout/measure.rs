@@ -63,6 +63,7 @@ impl Relayout {
     /// assert_eq!(plan.estimate_reason().as_deref(), Some(reason));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
+    #[doc(hidden)]
     #[must_use]
     pub fn estimate_reason(&self) -> Option<String> {
         if let Err(reason) = self.settings.read_choice() {
@@ -94,6 +95,7 @@ impl Relayout {
     /// assert!(choices.contains(&"v1 stores=streaming".into()));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
+    #[doc(hidden)]
     #[must_use]
     pub fn choices(&self) -> Vec<String> {
         self.candidates(usize::MAX).iter().map(Relayout::choice).collect()

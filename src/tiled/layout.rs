@@ -33,6 +33,7 @@ pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 /// assert_eq!((memory_space_name(3), memory_space_name(7)), (Some("CMEM"), None));
 /// ```
 #[cfg(feature = "plan")]
+#[doc(hidden)]
 #[must_use]
 pub fn memory_space_name(memory_space: u64) -> Option<&'static str> {
     match memory_space {

@@ -61,6 +61,7 @@ impl Shape {
     ///
     /// `parse` if no shape is next, and the errors of [`ArrayShape::new`].
     #[cfg(feature = "plan")]
+    #[doc(hidden)]
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
         read_nested(cursor, 0)
     }

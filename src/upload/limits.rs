@@ -347,6 +347,7 @@ const UNITS: &[(&str, u64)] = &[
 /// assert_eq!(read_size("4 potatoes").unwrap_err().column(), Some(3));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn read_size(text: &str) -> Result<u64, Error> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));

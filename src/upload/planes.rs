@@ -44,6 +44,15 @@ impl FromStr for PlaneRole {
 }
 
 /// The rules of a device for planes of one role. The text is `scales:f8e8m0fnu:32:8`.
+///
+/// ```
+/// use tensor_layout::upload::{DeviceLimits, PlaneLimits};
+///
+/// let metal: DeviceLimits = "metal-tensor".parse()?;
+/// let scales: &PlaneLimits = &metal.planes.as_ref().expect("it takes scales")[0];
+/// assert_eq!((scales.block, scales.max_value_bits), (32, 8));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize), serde(deny_unknown_fields))]
 pub struct PlaneLimits {

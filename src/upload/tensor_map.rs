@@ -61,11 +61,11 @@ pub struct Im2col {
 ///
 /// ```
 /// use tensor_layout::BufferTensorDesc;
-/// use tensor_layout::upload::TensorMapBox;
+/// use tensor_layout::upload::{BoxReport, Im2col, Interleave, TensorMapBox};
 ///
 /// let limits = "cuda-tensor-map:128".parse()?;
 /// let tensor: BufferTensorDesc = "f16[512,64]:[64,1]".parse()?;
-/// let report = TensorMapBox::new(&[64, 64]).check(&tensor, &limits).unwrap();
+/// let report: BoxReport = TensorMapBox::new(&[64, 64]).check(&tensor, &limits).unwrap();
 /// assert_eq!((report.cuda_sizes, report.bytes, report.alignment), (vec![64, 64], 8192, 1024));
 /// // Element (1, 0) is not at 64.
 /// assert_eq!(report.layout.unwrap().offset(&[1, 0])?, 72);
@@ -73,6 +73,10 @@ pub struct Im2col {
 /// let wide: BufferTensorDesc = "f16[512,72]:[72,1]".parse()?;
 /// let errors = TensorMapBox::new(&[512, 72]).check(&wide, &limits).unwrap_err();
 /// assert_eq!(errors.iter().map(|error| error.code()).collect::<Vec<_>>(), ["box_size", "box_span"]);
+/// // Blocks of channels and the pixels of im2col are for images: two axes are too few.
+/// let pixels = Im2col { lower: vec![0], upper: vec![0], channels: 64, pixels: 8 };
+/// assert!(TensorMapBox::default().with_im2col(pixels).check(&tensor, &limits).is_err());
+/// assert!(TensorMapBox::new(&[64, 64]).with_interleave(Interleave::Bytes32).check(&tensor, &limits).is_err());
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]

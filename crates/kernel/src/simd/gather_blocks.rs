@@ -159,9 +159,9 @@ impl Operation for WholeBlocks<'_> {
                 let mut buffer = Buffer::new();
                 let stage = Stage::<V>::in_buffer(&mut buffer);
                 // Each chunk begins and ends at lines of the destination, and its first vector may begin in
-                // front of it. Chunks come in the order of the source too. They go to the two halves of the
-                // buffer in turns, and each is stored after the next one was collected, because a line that
-                // is loaded right after it was stored in two parts waits for both stores.
+                // front of it. Chunks come in the order of the source too. Double
+                // buffering: a chunk is streamed out only after the next one was gathered. A load right after
+                // two stores to parts of its line would stall (store forwarding fails).
                 let head = iteration.to.align_offset(LINE).min(bytes);
                 let chunks = (bytes - head).div_ceil(DRAINED) + 1;
                 let mut collected = None;

@@ -25,9 +25,9 @@ impl Grid {
 }
 
 /// Divides items among invocations, so that consecutive invocations take consecutive items in each round.
-/// `extents` are the digits of an item's number, the fastest first. Returns for each digit how many of its
-/// values one round covers, and over how many rounds it goes. Returns `None` if the items do not divide
-/// evenly, or take more than `most` rounds.
+/// `extents` are the digits of an item's number, the fastest first. Returns for each digit the number of its
+/// values that are handled side by side in one round, and the rounds that it needs for all its values.
+/// Returns `None` if the items do not divide evenly, or take more than `most` rounds.
 pub(super) fn shared_out(extents: &[u64], invocations: u64, most: u64) -> Option<Vec<(u64, u64)>> {
     let (mut left, mut rounds) = (invocations, 1_u64);
     let mut parts = Vec::with_capacity(extents.len());

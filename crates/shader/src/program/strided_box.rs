@@ -5,8 +5,8 @@ use tensor_layout::plan::{CopyBox, OffsetBox, Stride};
 
 use super::words::Width;
 
-/// One loop: its number of steps, and its strides on the source and on the destination. A shader gets strides
-/// as words without a sign, and the direction as code.
+/// One loop: its number of steps, and its strides on the source and on the destination. Offsets in WGSL are
+/// `u32`, so the strides have no sign, and a loop that runs backwards is printed as a subtraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StridedLoop {
     pub(super) extent: u64,
