@@ -1,9 +1,8 @@
 //! Kept plans: a cache of copies by their layouts and settings.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::checked::is_same;
 use crate::error::Error;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
@@ -13,9 +12,9 @@ use super::settings::Settings;
 
 /// A cache of the plans of copies that come again and again, for any number of threads.
 ///
-/// A plan is found by reference: two descriptors are hashed and compared, and nothing is cloned. If one side
-/// is another layout, each look-up makes its index map. A full cache drops the plan that was not used for the
-/// longest time.
+/// A plan is found by reference: two descriptors are compared, and nothing is cloned. If one side is another
+/// layout, each look-up makes its index map. A full cache drops the plan that was not used for the longest
+/// time.
 ///
 /// ```
 /// use tensor_layout::relayout::{Plans, Settings};
@@ -36,13 +35,18 @@ pub struct Plans {
     kept: Mutex<Kept>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Kept {
-    /// The plans by the hashes of their copies. Two copies of one hash replace each other.
-    plans: HashMap<u64, Plan, BuildHasherDefault<Mixer>>,
+    /// The plans, each in the list that its sizes choose. Copies of equal sizes are in one list: hashing
+    /// strides and settings would take longer than comparing them.
+    lists: Vec<Vec<Plan>>,
+    length: usize,
     /// The number of look-ups so far.
     now: u64,
 }
+
+/// The most lists of plans. A larger cache has longer lists.
+const MOST_LISTS: usize = 1 << 12;
 
 #[derive(Debug)]
 struct Plan {
@@ -54,18 +58,23 @@ struct Plan {
 }
 
 /// A layout to look up, or that of a kept plan.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq)]
 enum Side<D> {
     Descriptor(D),
     /// The index map of any other layout, and whether its padding must hold zeros.
     Map(Box<(IndexMap, bool)>),
 }
 
+/// The two layouts of a look-up.
+type Pair<'a> = (Side<&'a BufferTensorDesc>, Side<&'a BufferTensorDesc>);
+
 impl Plans {
     /// Makes a cache that holds up to `capacity` plans, at least one.
     #[must_use]
     pub fn new(capacity: usize) -> Plans {
-        Plans { capacity: capacity.max(1), kept: Mutex::default() }
+        let lists = capacity.clamp(1, MOST_LISTS).next_power_of_two();
+        let kept = Kept { lists: (0..lists).map(|_| Vec::new()).collect(), length: 0, now: 0 };
+        Plans { capacity: capacity.max(1), kept: Mutex::new(kept) }
     }
 
     /// Returns the plan of a copy, which is made if it is not there. Other threads find plans meanwhile.
@@ -80,49 +89,38 @@ impl Plans {
         settings: &Settings,
     ) -> Result<Arc<Relayout>, Error> {
         let pair = (Side::of(from)?, Side::of(to)?);
-        let mut hasher = Mixer::default();
-        (&pair, settings).hash(&mut hasher);
-        let hash = hasher.finish();
-        let mut kept = self.lock();
-        kept.now = kept.now.wrapping_add(1);
-        let now = kept.now;
-        if let Some(found) = kept.plans.get_mut(&hash)
-            && pair.0.is(&found.from)
-            && pair.1.is(&found.to)
-            && *settings == found.settings
-        {
-            found.used = now;
-            return Ok(Arc::clone(&found.plan));
+        let mixed = mixed(pair.0.sizes());
+        // The lock ends here, because planning takes long.
+        let found = self.lock().find(mixed, &pair, settings);
+        if let Some(plan) = found {
+            return Ok(plan);
         }
-        drop(kept);
-        self.insert(hash, pair, Relayout::with_settings(from, to, settings)?, settings)
+        Ok(self.insert(mixed, pair, Relayout::with_settings(from, to, settings)?, settings))
     }
 
     #[cold]
-    fn insert(
-        &self,
-        hash: u64,
-        (from, to): (Side<&BufferTensorDesc>, Side<&BufferTensorDesc>),
-        plan: Relayout,
-        settings: &Settings,
-    ) -> Result<Arc<Relayout>, Error> {
-        let plan = Arc::new(plan);
+    fn insert(&self, mixed: usize, pair: Pair<'_>, plan: Relayout, settings: &Settings) -> Arc<Relayout> {
         let mut kept = self.lock();
-        let used = kept.now;
-        if kept.plans.len() >= self.capacity
-            && let Some(oldest) = kept.plans.iter().min_by_key(|(_, plan)| plan.used).map(|(&hash, _)| hash)
-        {
-            kept.plans.remove(&oldest);
+        // Another thread may have planned the same copy meanwhile.
+        if let Some(plan) = kept.find(mixed, &pair, settings) {
+            return plan;
         }
-        let settings = settings.clone();
-        kept.plans.insert(hash, Plan { from: from.kept(), to: to.kept(), settings, plan: Arc::clone(&plan), used });
-        Ok(plan)
+        if kept.length >= self.capacity {
+            kept.drop_oldest();
+        }
+        let (used, plan) = (kept.now, Arc::new(plan));
+        if let Some(list) = kept.list(mixed) {
+            let (from, to) = (pair.0.kept(), pair.1.kept());
+            list.push(Plan { from, to, settings: settings.clone(), plan: Arc::clone(&plan), used });
+            kept.length = kept.length.saturating_add(1);
+        }
+        plan
     }
 
     /// The number of plans that are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.lock().plans.len()
+        self.lock().length
     }
 
     /// Whether no plan is kept.
@@ -137,6 +135,50 @@ impl Plans {
     }
 }
 
+impl Kept {
+    fn list(&mut self, mixed: usize) -> Option<&mut Vec<Plan>> {
+        // The number of lists is a power of two.
+        let place = mixed & self.lists.len().wrapping_sub(1);
+        self.lists.get_mut(place)
+    }
+
+    fn find(&mut self, mixed: usize, pair: &Pair<'_>, settings: &Settings) -> Option<Arc<Relayout>> {
+        self.now = self.now.wrapping_add(1);
+        let now = self.now;
+        let found = self.list(mixed)?.iter_mut().find(|plan| plan.is(pair, settings))?;
+        found.used = now;
+        Some(Arc::clone(&found.plan))
+    }
+
+    fn drop_oldest(&mut self) {
+        let oldest = self.lists.iter().flatten().map(|plan| plan.used).min();
+        self.lists.iter_mut().for_each(|list| list.retain(|plan| Some(plan.used) != oldest));
+        self.length = self.lists.iter().map(Vec::len).fold(0, usize::saturating_add);
+    }
+}
+
+impl Plan {
+    fn is(&self, (from, to): &Pair<'_>, settings: &Settings) -> bool {
+        from.is(&self.from) && to.is(&self.to) && is_same_settings(settings, &self.settings)
+    }
+}
+
+/// Whether two settings are equal. Their lists of axes are mostly empty, and are compared number by number:
+/// on a CPU with AVX-512, the `memcmp` of glibc takes 95 ns to compare no bytes at the address of a list that
+/// was never allocated (`findings/empty_vec_memcmp.sh`).
+fn is_same_settings(a: &Settings, b: &Settings) -> bool {
+    let Settings { reversed, padding, memory, stores, least_piece, kernels, caches, effort, choice } = a;
+    is_same(reversed, &b.reversed)
+        && (padding, memory, stores, effort) == (&b.padding, &b.memory, &b.stores, &b.effort)
+        && (least_piece, kernels, caches, choice) == (&b.least_piece, &b.kernels, &b.caches, &b.choice)
+}
+
+/// Mixes sizes to a number whose lowest bits choose a list.
+fn mixed(sizes: &[u64]) -> usize {
+    let mixed = sizes.iter().fold(0, |sum: u64, &size| (sum ^ size).wrapping_mul(0xbf58_476d_1ce4_e5b9));
+    usize::try_from(mixed >> 40).unwrap_or(0)
+}
+
 impl<'a> Side<&'a BufferTensorDesc> {
     fn of(layout: &'a impl ToIndexMap) -> Result<Self, Error> {
         if let Some(desc) = layout.as_descriptor() {
@@ -145,6 +187,13 @@ impl<'a> Side<&'a BufferTensorDesc> {
         let map = layout.to_index_map()?;
         let zeros = map.has_zero_padding();
         Ok(Side::Map(Box::new((map, zeros))))
+    }
+
+    fn sizes(&self) -> &[u64] {
+        match self {
+            Side::Descriptor(desc) => desc.sizes(),
+            Side::Map(map) => map.0.sizes(),
+        }
     }
 
     fn is(&self, kept: &Side<BufferTensorDesc>) -> bool {
@@ -160,28 +209,5 @@ impl<'a> Side<&'a BufferTensorDesc> {
             Side::Descriptor(desc) => Side::Descriptor(desc.clone()),
             Side::Map(map) => Side::Map(map),
         }
-    }
-}
-
-/// A hasher of a few cycles. Its results choose a place in a cache and nothing else: whoever makes two copies
-/// of one hash on purpose makes their plans replace each other.
-#[derive(Debug, Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.write_u64(u64::try_from(number).unwrap_or(u64::MAX));
     }
 }
