@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::checked::{self, Dims, Exact, at, count};
 use crate::element::DataType;
@@ -19,7 +19,7 @@ use super::storage::Storage;
 use super::swizzle::Swizzle;
 
 /// Some dimensions whose indices form one number, and the chain that turns this number into an offset.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Component {
     pub(super) dims: SmallVec<[usize; 2]>,
     /// The number of values that the number takes: the product of the sizes of the dimensions.
@@ -78,7 +78,7 @@ impl Component {
 /// assert_eq!(map.inverse(14)?, None, "row 3 does not exist: padding");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct IndexMap {
     pub(super) data_type: DataType,
     pub(super) element_bits: u32,
@@ -96,6 +96,31 @@ pub struct IndexMap {
     /// The least size by which the buffer is allocated, in bytes.
     pub(super) least_total: u64,
     pub(super) storage: Option<Box<Storage>>,
+}
+
+// The clone of a `SmallVec` takes its numbers one by one, and every plan clones two maps.
+impl Clone for IndexMap {
+    fn clone(&self) -> Self {
+        IndexMap {
+            sizes: Dims::from_slice(&self.sizes),
+            components: self.components.clone(),
+            levels: self.levels.clone(),
+            swizzle: self.swizzle.clone(),
+            storage: self.storage.clone(),
+            ..*self
+        }
+    }
+}
+
+impl Clone for Component {
+    #[inline]
+    fn clone(&self) -> Self {
+        let dims = match self.dims[..] {
+            [dim] => smallvec![dim],
+            _ => SmallVec::from_slice(&self.dims),
+        };
+        Component { dims, chain: self.chain.clone(), ..*self }
+    }
 }
 
 /// A type that says where the elements of a tensor are stored.
