@@ -92,14 +92,21 @@ pub(super) fn together(boxes: &BoxGroups, bits: u32, site: Site<'_>) -> Option<P
     if !(2..=MOST_TOGETHER).contains(&boxes.count()) || !site.knobs.level.has_vectors() || !bits.is_multiple_of(8) {
         return None;
     }
+    let each = u64::from(bits.div_euclid(8));
+    let in_bytes = |elements: u64| usize::try_from(elements.checked_mul(each)?).ok();
+    // What two of the boxes share is at least what all boxes share. This check is cheap.
+    let (first, second) = (boxes.get(0), boxes.get(1));
+    let is_shared = |step: &map::Stride| second.loops.contains(&Loop::Strided(*step));
+    let innermost = first.loops.iter().rev().filter_map(Loop::stride).find(is_shared)?;
+    if in_bytes(innermost.destination)? > LONGEST_BLOCK {
+        return None;
+    }
     let boxes: Vec<_> = boxes.iter().collect();
     let (first, others) = boxes.split_first()?;
     let mut shared: Vec<map::Stride> = first.loops.iter().map(Loop::stride).collect::<Option<_>>()?;
     shared.retain(|step| others.iter().all(|copy| copy.loops.contains(&Loop::Strided(*step))));
     // Loops are sorted by the stride of the destination, so the innermost that all boxes share goes from
     // block to block.
-    let each = u64::from(bits.div_euclid(8));
-    let in_bytes = |elements: u64| usize::try_from(elements.checked_mul(each)?).ok();
     let from_block = shared.pop().filter(|step| step.source > 0)?;
     let (block, blocks) = (in_bytes(from_block.destination)?, usize::try_from(from_block.extent).ok()?);
     if block > LONGEST_BLOCK || block.checked_mul(blocks)? < LEAST_PERMUTED {
