@@ -35,7 +35,7 @@ fn check_walks(functions: &IndexFunctions, map: &IndexMap) -> Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(cases(700))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn tiled_layouts_are_the_literal_ones(shape in any_shape(1500)) {

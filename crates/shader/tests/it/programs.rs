@@ -96,7 +96,7 @@ fn check(
 }
 
 proptest! {
-    #![proptest_config(cases(3000))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn every_pair_has_a_program_in_the_general_form(
@@ -113,7 +113,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(1000))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn the_form_that_is_taken_copies_every_pair(
