@@ -36,6 +36,9 @@ use super::tensor::{Layout, Tensor};
 /// The most pieces of one tensor. More of them mean that the largest binding is a mistake.
 const MOST_PIECES: usize = 1 << 14;
 
+/// The most axes of all pieces together: a piece of 64 axes takes as long as eight of 8 axes.
+const MOST_AXES: usize = MOST_PIECES * 8;
+
 /// One piece of a tensor that [`split_binding`] has divided.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -67,8 +70,8 @@ pub struct BindingPiece {
 ///
 /// `binding_limit` if an element with its alignment is larger than a binding, or a block of tiles is.
 /// `no_pieces` if pieces with an aligned start do not fit a binding. `offset_unaligned` if the start of the
-/// tensor itself is unaligned and the device has no base offset. `out_of_limits` for more than 16,384 pieces.
-/// `overflow` if a number passes 64 bits. The errors of [`ToIndexMap::to_index_map`].
+/// tensor itself is unaligned and the device has no base offset. `out_of_limits` for more than 16,384 pieces,
+/// or more than 131,072 axes of all pieces together. `overflow` if a number passes 64 bits. The errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{split_binding, validate, BindingPiece, UploadBuffer, DeviceLimits, Role};
@@ -176,8 +179,9 @@ impl Split<'_> {
 
     fn push(&mut self, part: &Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
         let count = self.pieces.len().saturating_add(1);
-        if count > MOST_PIECES {
-            let most = checked::count(MOST_PIECES);
+        let most = MOST_AXES.checked_div(part.sizes().len()).map_or(MOST_PIECES, |most| most.min(MOST_PIECES));
+        if count > most {
+            let most = checked::count(most);
             return Err(Error::out_of_limits("the number of bindings", checked::count(count), 1, most));
         }
         let first: u64 = checked::narrow(wide_product(part.base_offset, self.bits).div_euclid(8), BYTES)?;
