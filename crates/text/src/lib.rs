@@ -34,6 +34,7 @@ mod numbers;
 mod part;
 pub mod rule;
 mod spell;
+mod swizzle;
 mod words;
 
 pub use layout::Layout;

@@ -77,7 +77,9 @@ fn table() -> String {
         let mut paragraphs: Vec<(String, String)> = Vec::new();
         for note in distinct(&every) {
             let rows: Vec<&Row> = section.iter().filter(|row| notes(row).contains(&note)).collect();
-            let names: Vec<String> = rows.iter().map(|row| format!("`{}`", short(row))).collect();
+            let is_fixed = |row: &Row| row.numbers.iter().any(|(word, _)| word.is_empty());
+            let name = |row: &&Row| if is_fixed(row) { row.to_string() } else { row.name.clone() };
+            let names: Vec<String> = rows.iter().map(|row| format!("`{}`", short(&name(row)))).collect();
             let whose = if rows.len() == section.len() { "All".to_owned() } else { distinct(&names).join(", ") };
             match paragraphs.iter_mut().find(|(of, _)| *of == whose) {
                 Some((_, notes)) => *notes += &format!(" {note}"),
@@ -112,8 +114,8 @@ fn distinct(texts: &[String]) -> Vec<String> {
     found
 }
 
-fn short(row: &Row) -> &str {
-    row.name.split_once('.').unwrap().1
+fn short(name: &str) -> &str {
+    name.split_once('.').unwrap().1
 }
 
 /// The notes that hold for several rows: how the rule is known, padding, alignment, and what is open.

@@ -55,10 +55,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         None => module.live_memory_on(arguments.tpu),
     };
     if module.instructions() == 0 || (live.is_none() && module.unreadable() > module.instructions()) {
+        // XLA writes its report of memory beside the dump, under the same name.
+        let name = arguments.dump.to_string_lossy();
+        let beside =
+            name.strip_suffix("-memory-usage-report.txt").map(|name| format!("{name}.txt, which is beside it"));
+        let read = beside.unwrap_or_else(|| "the file whose name ends in after_optimizations.txt".into());
         return Err(Stop::Unusable(format!(
-            "{} is not an HLO dump. XLA writes dumps where XLA_FLAGS=--xla_dump_to=FOLDER is set; read the file whose name \
-             ends in after_optimizations.txt",
-            arguments.dump.display()
+            "{name} is not an HLO dump. XLA writes dumps where XLA_FLAGS=--xla_dump_to=FOLDER is set; read {read}",
         )));
     }
     let assignment = assignment.as_ref().map(|(path, assignment)| (path.to_string_lossy(), assignment));

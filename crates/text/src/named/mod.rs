@@ -254,7 +254,7 @@ impl<'t> Values<'t> {
     /// Returns the words that occur in an expression, with their values.
     fn spoken(&self, text: &str) -> impl Iterator<Item = &(&'t str, u64)> + use<'_, 't> {
         let words: Vec<String> = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect();
-        self.0.iter().filter(move |(word, _)| words.iter().any(|spoken| spoken == word))
+        self.0.iter().filter(move |(word, _)| !word.is_empty() && words.iter().any(|spoken| spoken == word))
     }
 
     /// Evaluates an expression such as `256*N up 2048`. It has numbers, words and parentheses. The operators,

@@ -4,11 +4,13 @@ use core::cmp::Reverse;
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS, OFFSET, PHYSICAL};
+use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::IndexMap;
 use tensor_layout::strided::{GapOwner, Slice};
 
 use crate::part::Part;
+use crate::swizzle;
 
 use super::{Row, Values, refused};
 
@@ -50,6 +52,15 @@ struct Digits {
 
 impl Rule<'_> {
     pub(super) fn parts(mut self) -> Result<Vec<Part>, Error> {
+        if let Some((text, flips)) = self.row.memory.split_once(" xor<") {
+            let all = vec![Slice::ALL; self.sizes.len()];
+            let mut parts = self.piece(text, &all, 0, false)?;
+            for part in &mut parts {
+                let swizzle = swizzle::read(&mut Cursor::new(flips), part.map.element_bits())?;
+                part.map = part.map.clone().with_swizzle(&swizzle)?;
+            }
+            return Ok(parts);
+        }
         let (text, ends) = match self.row.memory.strip_suffix(" ends") {
             Some(text) => (text, true),
             None => (self.row.memory, false),

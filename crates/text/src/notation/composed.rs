@@ -5,6 +5,8 @@
 //! Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)  CuTe: bits of the byte address, offset 0
 //! (Swizzle(3, 4, 3)) o ((8, 64) : (64, 1))              tensor-layouts: bits of the element
 //! ComposedLayout(Swizzle(3, 4, 3), Layout((8, 64), (64, 1)), offset=0)
+//! gmem_ptr[16b](0x7f00) o (_8,_64):(_64,_1)             CuTe: a tensor, whose address is its offset 0
+//! T.TileLayout(T.S[(4, 6):(6, 1)])                      TVM
 //! ```
 
 use tensor_layout::Error;
@@ -15,8 +17,8 @@ use tensor_layout::plan::read_type;
 
 use super::lines::text_in;
 use super::no_layout::refuse_without_layout;
-use super::swizzle::{UNITS, mask};
 use super::{Notation, cute};
+use crate::swizzle::{UNITS, mask};
 
 /// The numbers of a swizzle: how many bits are flipped, the lowest of them, and how far above them the bits
 /// are that flip them.
@@ -50,7 +52,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
     cursor.expect("o", "` o ` and an offset in elements")?;
     let offset = if given != Some(false) && cursor.eat("smem_ptr") {
         given = Some(true);
-        shared_pointer(cursor, data_type)?;
+        pointer(cursor, data_type, false)?;
         0
     } else {
         cursor.eat("_");
@@ -79,8 +81,12 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
     }
 }
 
-/// Reads the rest of `smem_ptr[16b](unset)`.
-fn shared_pointer(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(), Error> {
+/// The pointers in front of CuTe's tensors.
+pub(super) const POINTERS: [&str; 4] = ["gmem_ptr", "smem_ptr", "rmem_ptr", "ptr"];
+
+/// Reads the rest of `gmem_ptr[16b](0x7f00)`. The address is where a plain layout begins, but bits of it flip
+/// those of a swizzled one.
+fn pointer(cursor: &mut Cursor<'_>, data_type: DataType, is_plain: bool) -> Result<(), Error> {
     if cursor.eat("[") {
         let at = cursor.position();
         if cursor.number("the bits of an element")? != data_type.bits().into() {
@@ -89,7 +95,13 @@ fn shared_pointer(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(), Er
         cursor.expect("b]", "`b]`")?;
     }
     if cursor.eat("(") {
-        cursor.expect("unset", "`unset`: an address is no offset")?;
+        let at = cursor.position();
+        let word = cursor.word();
+        if word != "unset" && !(is_plain && word.starts_with("0x")) {
+            let expected =
+                if is_plain { "an address such as 0x7f00, or `unset`" } else { "`unset`: an address is no offset" };
+            return Err(cursor.error_at(at, expected));
+        }
         cursor.expect(")", "`)`")?;
     }
     Ok(())
@@ -131,6 +143,26 @@ pub(super) fn read_tensor_layouts(
         cursor.expect(")", "`)`")?;
         return Ok(Some(read));
     }
+    if cursor.eat("T.TileLayout(T.S[") {
+        let at = cursor.position();
+        if cursor.rest().split(':').next().is_some_and(|sizes| sizes.matches('(').count() > 1) {
+            return Err(cursor.error_at(at, "sizes and strides without tuples inside"));
+        }
+        let read = cute::read(cursor, data_type)?;
+        cursor.expect("])", "`])`, because replicas, offsets and axes of threads are no strides")?;
+        return Ok(Some(read));
+    }
+    if cursor.rest().starts_with("Tensor<0x") && cursor.eat("Tensor<") {
+        cursor.word();
+        cursor.expect("@", "`@` and a memory space")?;
+        memory_space(cursor)?;
+        return layout_of_tensor(cursor, data_type, "o", ">").map(Some);
+    }
+    if POINTERS.iter().any(|pointer| cursor.eat(pointer)) {
+        pointer(cursor, data_type, true)?;
+        cursor.expect("o", "` o ` and the layout")?;
+        return cute::read(cursor, data_type).map(Some);
+    }
     let is_repr = cursor.eat("ComposedLayout(");
     if !is_repr && !cursor.eat("(Swizzle(") {
         return Ok(None);
@@ -169,18 +201,40 @@ pub(super) fn read_tensor_layouts(
 pub(super) fn read_tensor(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usize>), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect(",", "`,` and a memory space")?;
-    let at = cursor.position();
-    if !matches!(cursor.word(), "generic" | "gmem" | "smem" | "rmem" | "tmem") {
-        return Err(cursor.error_at(at, "a memory space: generic, gmem, smem, rmem or tmem"));
-    }
+    memory_space(cursor)?;
     cursor.expect(">", "`>`")?;
-    cursor.expect("o", "`o` and a layout")?;
+    layout_of_tensor(cursor, data_type, "o", ">")
+}
+
+/// Reads the rest of `!cute.memref<f32, generic, "(4,6):(6,1)">`, the type of this tensor.
+pub(super) fn read_memref(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usize>), Error> {
+    let data_type = read_type(cursor)?;
+    cursor.expect(",", "`,` and a memory space")?;
+    memory_space(cursor)?;
+    layout_of_tensor(cursor, data_type, ", \"", "\">")
+}
+
+fn memory_space(cursor: &mut Cursor<'_>) -> Result<(), Error> {
+    let at = cursor.position();
+    match cursor.word() {
+        "generic" | "gmem" | "smem" | "rmem" | "tmem" => Ok(()),
+        _ => Err(cursor.error_at(at, "a memory space: generic, gmem, smem, rmem or tmem")),
+    }
+}
+
+fn layout_of_tensor(
+    cursor: &mut Cursor<'_>,
+    data_type: DataType,
+    open: &str,
+    close: &str,
+) -> Result<(IndexMap, Vec<usize>), Error> {
+    cursor.expect(open, &format!("`{open}` and a layout"))?;
     let read = if cursor.eat("S<") || cursor.eat("Sw<") {
         (read(cursor, data_type)?, Vec::new())
     } else {
         refuse_without_layout(cursor.rest())?;
         cute::read(cursor, data_type)?
     };
-    cursor.expect(">", "`>`")?;
+    cursor.expect(close, &format!("`{close}`"))?;
     Ok(read)
 }

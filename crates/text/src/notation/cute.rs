@@ -64,7 +64,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Inde
     let (start, text) = (cursor.position(), cursor.rest());
     let closed = text.find(':').map_or("", |colon| text.get(..colon).unwrap_or_default());
     let is_open = closed.matches('(').count() > closed.matches(')').count();
-    if is_open && text.starts_with("((") && cursor.eat("(") {
+    if is_open && (text.starts_with("((") || !closed.contains(',')) && cursor.eat("(") {
         let read = read_with(cursor, data_type, ":")?;
         cursor.expect(")", "`)`")?;
         return Ok(read);

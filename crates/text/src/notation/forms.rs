@@ -1,5 +1,5 @@
-//! Forms: the notations that are a list of fields under fixed words, as NumPy, PyTorch, candle, ndarray and
-//! ggml print them. Each notation has rows in [`FORMS`], which both the reader and the writer follow.
+//! Forms: texts that are a list of fields under fixed words, as NumPy, PyTorch, candle, ndarray, ggml and the
+//! tools around them print them. Each has a row in [`FORMS`]; the writer follows the rows with a text.
 //!
 //! | notation | strides count | offset | sources |
 //! |---|---|---|---|
@@ -7,7 +7,8 @@
 //! | PyTorch | elements | `storage_offset` | what `torch.fx` graphs and `Tensor.size()` print |
 //! | candle | elements | `start_offset` | `Debug` of `Layout` |
 //! | ndarray | elements | - | `Debug` of `ArrayBase` |
-//! | ggml | bytes, the innermost axis first | - | the fields `ne` and `nb` of `ggml_tensor` |
+//! | ggml | bytes, the innermost axis first | - | the fields `ne` and `nb` of `ggml_tensor`, and llama.cpp's log |
+//! | sizes and strides | elements | `elem_offset` | what cuDNN's frontend, Halide, RKNN and TVM print |
 //!
 //! Where a library prints more than the layout (a device, ndarray's order flags), the row lists that key, and
 //! it is skipped. Every other key is an error. A text without a type has the type in front: `f32 shape=[2,
@@ -19,132 +20,13 @@ use tensor_layout::element::{BlockType, DataType};
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap};
 
+use super::form_rows::Field::{self, Axes, Extents, Offset, Only, Pitch, Sizes, Strides, Type};
+use super::form_rows::Front::{Name, Of, Token, Until, Value};
+use super::form_rows::{FORMS, Form};
 use super::strided::{self, Signed, Strided};
+use super::types::element_type;
 use super::{Notation, numpy};
 use crate::numbers::{python, signed, tuple};
-
-/// One row: how a text that names the fields of a layout is read and written.
-pub(super) struct Form {
-    pub(super) notation: Notation,
-    /// The form that is written, or nothing if the notation is written by another row.
-    text: &'static str,
-    /// How the text begins. A beginning with `=` is the first key.
-    begins: &'static [&'static str],
-    /// What has no key, in order.
-    front: &'static [Front],
-    /// What is between a key and its value.
-    assign: &'static str,
-    keys: &'static [(&'static str, Field)],
-    /// The keys that change no place. They and their values are skipped, and every other key is an error.
-    skips: &'static [&'static str],
-    /// The token after the last key, or nothing.
-    close: &'static str,
-}
-
-enum Front {
-    /// A field without a key, and a comma. A list may be left out.
-    Of(Field),
-    /// A word or a text in quotes that changes no place, if one is next, and a comma.
-    Name,
-    Token(&'static str),
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Field {
-    Type,
-    Sizes,
-    Strides,
-    /// The place of index 0 of all axes.
-    Offset,
-}
-
-use Field::{Offset, Sizes, Strides, Type};
-use Front::{Name, Of, Token};
-
-const NUMPY: Form = Form {
-    notation: Notation::Numpy,
-    text: "ndarray(shape={(sizes)}, dtype={dtype}, strides={(strides)}{, offset=})",
-    begins: &["ndarray(", "np.ndarray(", "numpy.ndarray("],
-    front: &[],
-    assign: "=",
-    keys: &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("offset", Offset)],
-    skips: &[],
-    close: ")",
-};
-const TORCH: Form = Form {
-    notation: Notation::Torch,
-    text: "torch.empty_strided({(sizes)}, {(strides)}, dtype=torch.{dtype})",
-    begins: &["torch.empty_strided("],
-    front: &[Of(Sizes), Of(Strides)],
-    keys: &[("size", Sizes), ("stride", Strides), ("dtype", Type)],
-    skips: &["device", "requires_grad", "pin_memory"],
-    ..NUMPY
-};
-const TORCH_SIZE: Form = Form {
-    text: "{type} torch.Size({[sizes]}) stride={(strides)} storage_offset={offset}",
-    begins: &["torch.Size("],
-    front: &[Of(Sizes), Token(")"), Of(Strides)],
-    keys: &[("stride", Strides), ("storage_offset", Offset), ("dtype", Type)],
-    close: "",
-    ..TORCH
-};
-
-const FORMS: [Form; 12] = [
-    NUMPY,
-    Form {
-        text: "",
-        begins: &["empty_strided_cuda(", "empty_strided_cpu(", "empty_strided_xpu("],
-        front: &[Of(Sizes), Of(Strides), Of(Type)],
-        ..TORCH
-    },
-    Form { text: "", begins: &["assert_size_stride("], front: &[Name, Of(Sizes), Of(Strides), Name], ..TORCH },
-    Form {
-        text: "",
-        begins: &["FixedLayout("],
-        front: &[Name, Of(Type)],
-        keys: &[("size", Sizes), ("stride", Strides), ("offset", Offset)],
-        skips: &["is_pinned"],
-        ..TORCH
-    },
-    Form {
-        text: "",
-        begins: &["TensorMetadata("],
-        front: &[],
-        keys: &[("shape", Sizes), ("dtype", Type), ("stride", Strides)],
-        skips: &["requires_grad", "memory_format", "is_quantized", "qparams"],
-        ..TORCH
-    },
-    Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
-    TORCH,
-    TORCH_SIZE,
-    Form { text: "", begins: &["(torch.Size("], close: ")", ..TORCH_SIZE },
-    Form {
-        notation: Notation::Candle,
-        text: "{type} Layout { shape: {[sizes]}, stride: {[strides]}, start_offset: {offset} }",
-        begins: &["Layout {"],
-        assign: ":",
-        keys: &[("shape", Sizes), ("stride", Strides), ("start_offset", Offset)],
-        close: "}",
-        ..NUMPY
-    },
-    Form {
-        notation: Notation::Ndarray,
-        text: "{type} shape={[sizes]}, strides={[strides]}",
-        begins: &["shape="],
-        keys: &[("shape", Sizes), ("strides", Strides)],
-        skips: &["layout", "const ndim", "dynamic ndim"],
-        close: "",
-        ..NUMPY
-    },
-    Form {
-        notation: Notation::Ggml,
-        text: "{type} ne={[sizes]} nb={[strides]}",
-        begins: &["ne=", "ne = "],
-        keys: &[("ne", Sizes), ("nb", Strides)],
-        close: "",
-        ..NUMPY
-    },
-];
 
 pub(super) fn form(text: &str) -> Option<&'static Form> {
     FORMS.iter().find(|form| form.begins.iter().any(|beginning| text.starts_with(beginning)))
@@ -158,13 +40,23 @@ pub(super) fn write(notation: Notation, strided: &Strided) -> Result<String, Err
     form.map_or_else(|| Err(Error::not_expressible(notation.noun(), "it has no offset")), |form| form.write(strided))
 }
 
+/// What a form describes.
+pub(super) enum Described {
+    One(Signed),
+    Blocks(BlockTensorDesc),
+}
+
 /// The fields that have been read so far. Numbers that are checked later have their column.
 #[derive(Default)]
 struct Fields {
     data_type: Option<DataType>,
+    /// The type of ggml's blocks in place of a data type.
+    block_type: Option<BlockType>,
     sizes: Option<Vec<u64>>,
     strides: Option<(usize, Vec<(usize, i128)>)>,
     offset: Option<(usize, i128)>,
+    axes: Option<String>,
+    pitch: Option<(usize, u64)>,
 }
 
 impl Fields {
@@ -172,15 +64,79 @@ impl Fields {
     fn read(&mut self, field: Field, cursor: &mut Cursor<'_>) -> Result<bool, Error> {
         let at = cursor.position();
         Ok(match field {
-            Type => self.data_type.replace(numpy::read_dtype(cursor)?).is_some(),
+            Type => match read_type(cursor)? {
+                (Some(data_type), _) => self.data_type.replace(data_type).is_some(),
+                (None, block_type) => core::mem::replace(&mut self.block_type, block_type).is_some(),
+            },
             Sizes => self.sizes.replace(read_list(cursor, |cursor| cursor.number("a size"))?).is_some(),
+            Strides if cursor.eat("None") => false,
             Strides => {
                 let strides = read_list(cursor, |cursor| Ok((cursor.position(), signed(cursor)?)))?;
                 self.strides.replace((at, strides)).is_some()
             }
             Offset => self.offset.replace((at, signed(cursor)?)).is_some(),
+            Extents => {
+                let axes = read_list(cursor, |cursor| {
+                    cursor.expect("[", "`[` and the minimum, extent and stride of an axis")?;
+                    cursor.expect("0", "the minimum 0, because indices of a layout begin at 0")?;
+                    cursor.expect(",", "`,` and an extent")?;
+                    let size = cursor.number("an extent")?;
+                    cursor.expect(",", "`,` and a stride")?;
+                    let stride = (cursor.position(), signed(cursor)?);
+                    cursor.expect("]", "`]`").map(|()| (size, stride))
+                })?;
+                let (sizes, strides) = axes.into_iter().rev().unzip();
+                self.sizes = Some(sizes);
+                self.strides.replace((at, strides)).is_some()
+            }
+            Axes => match cursor.word() {
+                axes @ ("NHWC" | "NCHW" | "UNDEFINED") => self.axes.replace(axes.to_owned()).is_some(),
+                _ => return Err(cursor.error_at(at, "NHWC, NCHW or UNDEFINED (rknn.NC1HWC2 names another)")),
+            },
+            Pitch => self.pitch.replace((at, cursor.number("the distance of rows")?)).is_some(),
+            Only(value) => {
+                cursor.expect(value, &format!("{value}, because any other value is no layout")).map(|()| false)?
+            }
         })
     }
+
+    /// Gives rows that are `w_stride` elements apart their strides.
+    fn pitched(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
+        let Some((at, pitch)) = self.pitch.filter(|&(_, pitch)| pitch != 0) else { return Ok(()) };
+        let (sizes, axes) = (self.sizes.clone().unwrap_or_default(), self.axes.as_deref().unwrap_or_default());
+        let width = axes.find('W').filter(|_| axes.len() == sizes.len());
+        let Some((width, _)) = width.and_then(|width| Some((width, sizes.get(width).filter(|&&size| size <= pitch)?)))
+        else {
+            return Err(
+                cursor.error_at(at, "0, or a distance of rows that is at least the size of the axis `W` of `fmt`")
+            );
+        };
+        let (mut packed, mut strides) = (1_i128, vec![(at, 0); sizes.len()]);
+        for (axis, (&size, stride)) in sizes.iter().zip(&mut strides).enumerate().rev() {
+            stride.1 = packed;
+            packed = packed.saturating_mul(i128::from(if axis == width { pitch } else { size }));
+        }
+        self.strides = Some((at, strides));
+        Ok(())
+    }
+}
+
+/// Reads a type as NumPy writes it, or as another library does: `"HALF"`, `INT8`, `f16`, `q4_0`.
+fn read_type(cursor: &mut Cursor<'_>) -> Result<(Option<DataType>, Option<BlockType>), Error> {
+    let at = cursor.position();
+    let error = match numpy::read_dtype(cursor) {
+        Ok(data_type) => return Ok((Some(data_type), None)),
+        Err(error) => error,
+    };
+    cursor.move_to(at);
+    let quote = cursor.eat("\"");
+    let word = cursor.word();
+    let read = (element_type(word), word.parse().ok());
+    if quote && !cursor.eat("\"") || read == (None, None) || cursor.peek() == Some(b'.') {
+        cursor.move_to(at);
+        return Err(error);
+    }
+    Ok(read)
 }
 
 /// Reads a tuple, ggml's `{3, 2}` or PyTorch's `torch.Size([2, 3])`.
@@ -200,34 +156,61 @@ fn read_list<'a, T>(
 }
 
 impl Form {
+    /// Whether a text of this form says its type.
+    pub(super) fn says_type(&self, text: &str) -> bool {
+        let says = |&(key, field): &(&str, Field)| field == Type && text.contains(&format!("{key}{}", self.assign));
+        self.front.iter().any(|front| matches!(front, Of(Type))) || self.keys.iter().any(says)
+    }
+
     /// Whether strides and offsets count bytes. Elements below a byte then take a byte each.
     fn is_in_bytes(&self) -> bool {
         matches!(self.notation, Notation::Numpy | Notation::Ggml)
     }
 
     /// Reads the fields at the cursor, which is at the beginning of the form.
-    pub(super) fn read(&self, cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Signed, Error> {
+    pub(super) fn read(&self, cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Described, Error> {
         let start = cursor.position();
         let mut found = Fields { data_type, ..Fields::default() };
-        self.begins.iter().find(|beginning| !beginning.contains('=') && cursor.eat(beginning));
+        self.begins.iter().find(|beginning| !beginning.contains(['=', '\'', '"']) && cursor.eat(beginning));
         for part in self.front {
+            let (at, rest) = (cursor.position(), cursor.rest());
             match part {
                 Token(token) => cursor.expect(token, &format!("`{token}`"))?,
+                Until(token) => match rest.find(token) {
+                    Some(end) => cursor.move_to(at.plus(end).plus(token.len())),
+                    None => return Err(cursor.error(&format!("`{}`", token.trim()))),
+                },
+                Value => skip_value(cursor),
                 Name if matches!(cursor.peek(), Some(b'\'' | b'"')) => skip_value(cursor),
                 Name => drop(cursor.word()),
-                Of(Sizes | Strides) if !matches!(cursor.peek(), Some(b'(' | b'[')) => {}
-                Of(field) => drop(found.read(*field, cursor)?),
+                Of(Sizes | Strides) if !matches!(cursor.peek(), Some(b'(' | b'[' | b'{')) => {}
+                Of(field) if found.read(*field, cursor)? => {
+                    return Err(cursor.error_at(at, "a type that was not given before"));
+                }
+                Of(_) => {}
             }
             cursor.eat(",");
         }
         self.keys(cursor, &mut found)?;
-        self.layout(cursor, start, found)
+        found.pitched(cursor)?;
+        if let (Some(block_type), Some(mut sizes)) = (found.block_type, found.sizes.clone()) {
+            sizes.reverse();
+            return Ok(Described::Blocks(BlockTensorDesc::new(block_type, &sizes, None)?));
+        }
+        self.layout(cursor, start, found).map(Described::One)
     }
 
     /// Reads fields such as `shape=[2, 3], strides=[3, 1]`, in any order, and the closing token.
     fn keys(&self, cursor: &mut Cursor<'_>, found: &mut Fields) -> Result<(), Error> {
         let (assign, close) = (self.assign, self.close);
+        let quote = assign.get(..1).filter(|quote| matches!(*quote, "'" | "\"")).unwrap_or_default();
+        if self.keys.is_empty() && close.is_empty() {
+            return Ok(());
+        }
         while if close.is_empty() { cursor.peek().is_some() } else { !cursor.eat(close) } {
+            if !quote.is_empty() {
+                cursor.expect(quote, &format!("`{quote}` and a key"))?;
+            }
             let (at, rest) = (cursor.position(), cursor.rest());
             let skipped = self
                 .skips
@@ -247,7 +230,8 @@ impl Form {
                 (Some(_), _) => {}
                 (None, Some(_)) => skip_value(cursor),
                 (None, None) => {
-                    let names: Vec<String> = self.keys.iter().map(|(name, _)| format!("{name}{assign}")).collect();
+                    let name = |(name, _): &(&str, Field)| format!("{quote}{name}{assign}");
+                    let names: Vec<String> = self.keys.iter().map(name).collect();
                     let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
                     return Err(cursor.error_at(at, &format!("{} or {last}", others.join(", "))));
                 }
@@ -308,7 +292,7 @@ impl Form {
         let refuse = |reason: &'static str| Err(Error::not_expressible(self.notation.noun(), reason));
         match self.notation {
             Notation::Ggml if !(1..=4).contains(&rank) => refuse("ggml has 1 to 4 axes"),
-            Notation::Numpy => Ok(()),
+            Notation::Numpy | Notation::Strides => Ok(()),
             _ if data_type.bits() < 8 => refuse("elements of less than a byte have no strides there"),
             _ => Ok(()),
         }
@@ -350,8 +334,8 @@ pub(super) fn skip_value(cursor: &mut Cursor<'_>) {
         let is_end = depth == 0 && quote.is_none() && matches!(c, ',' | ')' | ']' | '}' | '>');
         match c {
             '\'' | '"' if quote.is_none_or(|open| open == c) => quote = if quote.is_none() { Some(c) } else { None },
-            '(' | '[' | '{' | '<' => depth = depth.plus(1),
-            ')' | ']' | '}' | '>' => depth = depth.minus(1),
+            '(' | '[' | '{' | '<' if quote.is_none() => depth = depth.plus(1),
+            ')' | ']' | '}' | '>' if quote.is_none() => depth = depth.minus(1),
             _ => {}
         }
         is_end

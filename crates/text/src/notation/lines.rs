@@ -6,9 +6,9 @@ use tensor_layout::{AnyLayout, ArrayShape, Error, IndexMap, ToIndexMap};
 
 use crate::named::names_of;
 use crate::spell::{to_xla, to_xla_exact};
+use crate::swizzle::{composed_text, suffix};
 
 use super::strided::{Strided, axis_order, axis_orders};
-use super::swizzle::{composed_text, suffix};
 use super::{Notation, cute, directml, forms, jax, memref, onednn, type_and_sizes};
 use crate::numbers::list;
 

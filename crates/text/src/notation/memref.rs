@@ -1,5 +1,5 @@
-//! MLIR's `memref`, as mlir-opt and the compiler of TPUs print it. Strides count elements (the built-in
-//! dialect's `memref` and `strided`).
+//! MLIR's `memref`, as mlir-opt and the compiler of TPUs print it, and its `tensor`, which is packed. Strides
+//! count elements (the built-in dialect's `memref` and `strided`).
 
 use tensor_layout::checked::Exact;
 use tensor_layout::cursor::Cursor;
@@ -13,10 +13,22 @@ use super::types::element_type;
 use super::{Notation, forms};
 use crate::numbers::{joined, signed};
 
-/// Reads the rest of `memref<4x6xf32, strided<[10, 1], offset: 3>, 1>`: a layout and a memory space, which is
-/// skipped, may follow the type.
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
-    const STATIC: &str = "a number (`?` is known when the program runs)";
+/// Reads the rest of `tensor<4x6xf32>`. An encoding behind the type is refused.
+pub(super) fn read_tensor(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
+    let (data_type, sizes) = type_and_sizes(cursor)?;
+    if cursor.eat(",") {
+        refuse_without_layout(cursor.rest())?;
+        return Err(cursor.error("`>`: an encoding may be any layout"));
+    }
+    cursor.expect(">", "`>`")?;
+    let (desc, reversed) = strided::signed(data_type, &sizes, None, None)?;
+    Ok((desc.into(), reversed))
+}
+
+const STATIC: &str = "a number (`?` is known when the program runs)";
+
+/// Reads `4x6xf32`.
+fn type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Vec<u64>), Error> {
     let mut sizes = Vec::new();
     while cursor.peek().is_some_and(|byte| byte.is_ascii_digit() || byte == b'?') {
         sizes.push(cursor.number(STATIC)?);
@@ -33,6 +45,13 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
             "a type of whole bytes such as f32 (how smaller ones and `index` are stored is the target's choice)";
         cursor.error_at(at, expected)
     })?;
+    Ok((data_type, sizes))
+}
+
+/// Reads the rest of `memref<4x6xf32, strided<[10, 1], offset: 3>, 1>`: a layout and a memory space, which is
+/// skipped, may follow the type.
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
+    let (data_type, sizes) = type_and_sizes(cursor)?;
     let (mut strides, mut offset, mut tiled, mut is_layout) = (None, None, None, true);
     while cursor.eat(",") {
         let at = cursor.position();
@@ -52,6 +71,10 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
                 cursor.expect(">", "`>`")?;
                 continue;
             }
+            if cursor.eat("affine_map<") {
+                strides = Some(affine(cursor, &sizes)?);
+                continue;
+            }
             if cursor.eat("#tpu.tiled<") || cursor.eat("#xir.tiled<") {
                 tiled = Some(tiles(cursor, data_type, &sizes)?);
                 continue;
@@ -69,6 +92,35 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
     }
     let (desc, reversed) = strided::signed(data_type, &sizes, strides.as_deref(), offset)?;
     Ok((desc.into(), reversed))
+}
+
+/// Reads the rest of `affine_map<(d0, d1) -> (d1, d0)>` and returns the strides of this order of the
+/// dimensions, the first being the slowest. Every other map is refused.
+fn affine(cursor: &mut Cursor<'_>, sizes: &[u64]) -> Result<Vec<i128>, Error> {
+    let start = cursor.position();
+    fn names<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<&'a str>, Error> {
+        cursor.expect("(", "`(`")?;
+        cursor.list(")", |cursor| Ok(cursor.word()))
+    }
+    let from = names(cursor).unwrap_or_default();
+    let is_arrow = cursor.eat("->");
+    let to = names(cursor).unwrap_or_default();
+    let places: Vec<usize> = to.iter().filter_map(|name| from.iter().position(|other| other == name)).collect();
+    let is_order = places.len() == to.len() && (0..sizes.len()).all(|place| places.contains(&place));
+    if !is_arrow || !is_order || from.len() != sizes.len() || to.len() != sizes.len() || !cursor.eat(">") {
+        cursor.move_to(start);
+        let reason =
+            "an affine map that is no order of the dimensions may be any function: write its strides, `strided<[..]>`";
+        return Err(Error::not_expressible("list of strides or tiles", reason));
+    }
+    let (mut packed, mut strides) = (1_i128, vec![0; sizes.len()]);
+    for place in places.into_iter().rev() {
+        if let (Some(stride), Some(&size)) = (strides.get_mut(place), sizes.get(place)) {
+            *stride = packed;
+            packed = packed.saturating_mul(size.into());
+        }
+    }
+    Ok(strides)
 }
 
 /// The attributes that are memory spaces. Every other attribute may be a layout.

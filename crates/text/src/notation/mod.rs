@@ -3,6 +3,7 @@
 mod composed;
 mod cute;
 mod directml;
+mod form_rows;
 mod forms;
 mod jax;
 mod lines;
@@ -14,7 +15,6 @@ mod read;
 mod signs;
 mod steps;
 mod strided;
-mod swizzle;
 mod triton;
 mod types;
 mod views;

@@ -17,6 +17,7 @@ use tensor_layout::tiled::{ArrayShape, Layout};
 use tensor_layout::{IndexMap, ToIndexMap};
 
 use super::Notation;
+use super::types::element_type;
 use crate::spell::memory_order::{MemoryOrder, Room};
 use crate::spell::tiles::{Blocked, insert_missing};
 
@@ -65,6 +66,57 @@ pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
     }
     ArrayShape::new(data_type, sizes, layout)
 }
+
+/// A tensor in a line of oneDNN's verbose mode. Its tag is at the place `tag` of the text.
+pub(super) struct Verbose {
+    pub(super) data_type: DataType,
+    pub(super) tag: usize,
+    /// In elements, where a tag of letters has gaps.
+    pub(super) strides: Option<Vec<u64>>,
+    pub(super) sizes: Vec<u64>,
+}
+
+/// Reads `dst:bf16:p:blocked:ABcd16b16a2b::f0 24x96x1x1`, a tensor in a line of oneDNN's verbose mode and its
+/// sizes. `None` if the text is none. An offset, and data behind the tensor (`f8:s8m1`), have no number in the
+/// line and are refused.
+pub(super) fn read_verbose(cursor: &mut Cursor<'_>) -> Result<Option<Verbose>, Error> {
+    let start = cursor.position();
+    if !ARGUMENTS.split(' ').any(|argument| cursor.rest().starts_with(&format!("{argument}:"))) {
+        return Ok(None);
+    }
+    cursor.word();
+    cursor.eat(":");
+    let data_type = element_type(&cursor.word().replacen('_', "", 1)).filter(|_| cursor.eat(":"));
+    let Some(data_type) = data_type else {
+        cursor.move_to(start);
+        return Ok(None);
+    };
+    // `a`: the program let oneDNN choose, `p`: there is padding.
+    let _ = (cursor.eat("a"), cursor.eat("p"));
+    cursor.expect(":", "`:`, `a:` or `p:` (the numbers of offsets, `0` and `o`, are not in the line)")?;
+    cursor.expect("blocked:", "`blocked:`, the only kind of format whose places are known")?;
+    let tag = cursor.position();
+    let has_blocks = cursor.word().contains(|c: char| c.is_ascii_digit());
+    cursor.expect(":", "`:` and strides or nothing")?;
+    let by_x = |cursor: &mut Cursor<'_>, what: &str| -> Result<Vec<u64>, Error> {
+        let mut numbers = vec![cursor.number(what)?];
+        while cursor.eat("x") {
+            numbers.push(cursor.number(what)?);
+        }
+        Ok(numbers)
+    };
+    let strides = if cursor.peek() == Some(b':') { None } else { Some(by_x(cursor, "a stride")?) };
+    if has_blocks && strides.is_some() {
+        return Err(cursor.error_at(tag, "a tag of letters, which has a stride for each"));
+    }
+    cursor.expect(":f0", "`:f0`, because other flags are data behind the tensor")?;
+    let sizes = by_x(cursor, "the sizes of the problem, such as 24x96x1x1")?;
+    Ok(Some(Verbose { data_type, tag, strides, sizes }))
+}
+
+/// The arguments of primitives in oneDNN's verbose mode.
+const ARGUMENTS: &str = "src src0 src1 src2 src_layer src_iter wei wei_layer wei_iter bia dst dst_layer dst_iter ws \
+                         diff_src diff_wei diff_bia diff_dst stats que key val";
 
 /// Returns the abstract oneDNN tag (`aBcd16b`) of a layout, if there is one.
 ///

@@ -9,16 +9,16 @@ use tensor_layout::plan::{
 };
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::{Extent, Shape};
-use tensor_layout::{AnyLayout, AxisOrder, Error, ToIndexMap};
+use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, ToIndexMap};
 
+use super::forms::Described;
 use super::no_layout::refuse_without_layout;
 use super::types::element_type;
-use super::{
-    Notation, composed, cute, directml, forms, jax, memref, onednn, strided, swizzle, text_in, triton, type_and_sizes,
-};
+use super::{Notation, composed, cute, directml, forms, jax, memref, onednn, strided, text_in, triton, type_and_sizes};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 use crate::numbers::{list, signed, tuple};
+use crate::swizzle;
 
 /// What was read.
 pub(crate) enum Read {
@@ -87,7 +87,11 @@ const NOTHING: &str = "nothing more";
 /// Reads the layout at the cursor, and returns it with what may follow it, for the error of a text that goes
 /// on.
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
-    // Graphs of PyTorch print the text in quotes.
+    // Graphs of PyTorch print the text in quotes, also behind the name of a value: `arg0_1: "f32[8][1]cpu"`.
+    let (start, name) = (cursor.position(), cursor.word());
+    if name.is_empty() || !cursor.eat(": ") || cursor.peek() != Some(b'"') {
+        cursor.move_to(start);
+    }
     if cursor.eat("\"") {
         let (read, _) = unquoted(cursor)?;
         cursor.expect("\"", "`\"`")?;
@@ -102,6 +106,17 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
         return Ok((Read::Cache(KvCache::read(cursor)?), NOTHING));
     }
     if let Some(read) = without_type(cursor, None)? {
+        return Ok((read, NOTHING));
+    }
+    if let Some(verbose) = onednn::read_verbose(cursor)? {
+        let end = cursor.position();
+        cursor.move_to(verbose.tag);
+        let mut read = tag(cursor, verbose.data_type, &verbose.sizes)?;
+        if let Some(strides) = verbose.strides {
+            let desc = BufferTensorDesc::new(verbose.data_type, &verbose.sizes, Some(&strides))?;
+            read = Read::one(desc, Notation::Strides);
+        }
+        cursor.move_to(end);
         return Ok((read, NOTHING));
     }
     if lacks_type(rest) {
@@ -165,11 +180,19 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
     let (start, rest) = (cursor.position(), cursor.rest());
     refuse_without_layout(rest)?;
     Ok(Some(if let Some(form) = forms::form(rest) {
-        Read::signed(form.read(cursor, data_type)?, form.notation)
+        match form.read(cursor, data_type)? {
+            Described::One(layout) => Read::signed(layout, form.notation),
+            Described::Blocks(blocks) => Read::Blocks(blocks),
+        }
     } else if cursor.eat("memref<") {
         Read::signed(memref::read(cursor)?, Notation::Mlir)
+    } else if !rest.starts_with("tensor<ptr<") && cursor.eat("tensor<") {
+        Read::signed(memref::read_tensor(cursor)?, Notation::Mlir)
     } else if data_type.is_none() && cursor.eat("tensor<ptr<") {
         let (map, reversed) = composed::read_tensor(cursor)?;
+        Read::signed((map.into(), reversed), Notation::CuTe)
+    } else if data_type.is_none() && cursor.eat("!cute.memref<") {
+        let (map, reversed) = composed::read_memref(cursor)?;
         Read::signed((map.into(), reversed), Notation::CuTe)
     } else if data_type.is_none() && cursor.eat("!ttg.memdesc<") {
         Read::one(triton::read_memdesc(cursor)?, Notation::Strides)
@@ -323,15 +346,15 @@ pub fn lacks_type(text: &str) -> bool {
     let is_cute =
         text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let start = text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()));
-    let is_form = text.get(start..).and_then(forms::form).is_some() && !text.contains("dtype");
+    let is_form = text.get(start..).and_then(forms::form).is_some_and(|form| !form.says_type(text));
     is_form
         || is_cute && text.contains(':')
         || jax::is_layout(text)
-        || COMPOSED.iter().any(|begins| text.starts_with(begins))
+        || COMPOSED.iter().chain(&composed::POINTERS).any(|begins| text.starts_with(begins))
 }
 
 /// How texts of composed layouts begin.
-const COMPOSED: [&str; 4] = ["S<", "Sw<", "(Swizzle(", "ComposedLayout("];
+const COMPOSED: [&str; 6] = ["S<", "Sw<", "(Swizzle(", "ComposedLayout(", "T.TileLayout(", "Tensor<0x"];
 
 /// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.
 const OPAQUE: [&str; 4] = ["muloptimal", "outerproductoptimal", "inferencingoptimal", "trainingoptimal"];

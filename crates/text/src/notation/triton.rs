@@ -26,9 +26,9 @@ use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Swizzle};
 
 use super::no_layout::refuse_without_layout;
-use super::swizzle::mask;
 use super::types::element_type;
 use crate::numbers::list;
+use crate::swizzle::mask;
 
 /// The bits of an index that one bit of an offset sets, one number for each axis.
 type Basis = Vec<u64>;

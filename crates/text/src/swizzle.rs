@@ -10,12 +10,12 @@ use tensor_layout::cursor::Cursor;
 use tensor_layout::map::{Flip, IndexMap, Swizzle};
 
 /// Returns the suffix of a swizzle. Nothing for none.
-pub(super) fn suffix(swizzle: Option<&Swizzle>, element_bits: u32) -> String {
+pub(crate) fn suffix(swizzle: Option<&Swizzle>, element_bits: u32) -> String {
     swizzle.map_or_else(String::new, |swizzle| format!(" xor<{}>", swizzle.text(element_bits)))
 }
 
 /// Reads a swizzle after `xor<`, up to `>`.
-pub(super) fn read(cursor: &mut Cursor<'_>, element_bits: u32) -> Result<Swizzle, Error> {
+pub(crate) fn read(cursor: &mut Cursor<'_>, element_bits: u32) -> Result<Swizzle, Error> {
     let unit = cursor.position();
     let in_bytes = match cursor.word() {
         "bytes" => true,
@@ -43,11 +43,11 @@ pub(super) fn read(cursor: &mut Cursor<'_>, element_bits: u32) -> Result<Swizzle
 }
 
 /// The units of the bits of CuTe's `S<B,M,S>`: bytes and elements.
-pub(super) const UNITS: [(&str, bool); 2] = [("b", true), ("e", false)];
+pub(crate) const UNITS: [(&str, bool); 2] = [("b", true), ("e", false)];
 
 /// Returns CuTe's text of a swizzled map, `f16 S<3,4,3>b o 0 o (8,64):(64,1)`, with a letter for its unit.
 /// `None` if its bits are no single run.
-pub(super) fn composed_text(map: &IndexMap, plain: &str) -> Option<String> {
+pub(crate) fn composed_text(map: &IndexMap, plain: &str) -> Option<String> {
     let flips = map.swizzle()?.flips();
     let first = flips.first()?;
     let shift = first.by.trailing_zeros().checked_sub(first.bit)?;
@@ -65,7 +65,7 @@ pub(super) fn composed_text(map: &IndexMap, plain: &str) -> Option<String> {
     Some(format!("{} S<{},{lowest},{shift}>{unit} o {} o {layout}", map.data_type(), flips.len(), map.base()))
 }
 
-pub(super) fn mask(bit: u32) -> u64 {
+pub(crate) fn mask(bit: u32) -> u64 {
     1_u64.checked_shl(bit).unwrap_or(0)
 }
 
