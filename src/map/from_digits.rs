@@ -16,10 +16,10 @@ impl IndexMap {
     /// Returns a layout in which every dimension is an ordinary mixed-radix number, and each digit has a
     /// stride.
     ///
-    /// `dimensions` holds the digits of each dimension, the major digit first: the size of each digit, and the
-    /// distance between its neighbouring values in elements. The size of a dimension is the product of the
-    /// sizes of its digits. A dimension without digits has size 1. The buffer ends after the
-    /// last element.
+    /// `dimensions` holds the digits of each dimension, the major digit first: the size of each digit, and
+    /// the distance between its neighbouring values in elements. The size of a dimension is the product of
+    /// the sizes of its digits. A dimension without digits has size 1. The buffer ends after the last
+    /// element.
     ///
     /// # Errors
     ///

@@ -9,8 +9,8 @@ use super::plan::machine::Knobs;
 
 use strided_copy::{Available, Caches, Level};
 
-/// The settings of a copy between two layouts. They are fixed when [`Relayout::with_settings`](super::Relayout::with_settings)
-/// plans the copy.
+/// The settings of a copy between two layouts. They are fixed when
+/// [`Relayout::with_settings`](super::Relayout::with_settings) plans the copy.
 ///
 /// The defaults are the settings of [`Relayout::new`](super::Relayout::new): no axis is walked backwards,
 /// padding is kept, nothing is known about the destination's memory, and the machine is this machine.

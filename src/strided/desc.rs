@@ -25,8 +25,8 @@ use super::numbers::{Integer, extent, first_that_does_not_fit, index_of, natural
 /// 4. The total size is at least the minimum size, and a multiple of 4.
 /// 5. The promised alignment is 0, or a power of two that is at least the size of an element.
 ///
-/// Two descriptors are equal if they describe the same elements at the same offsets and [own](GapOwner) the same
-/// bytes. The stride of an axis of size 1 does not count, because no element uses it.
+/// Two descriptors are equal if they describe the same elements at the same offsets and [own](GapOwner) the
+/// same bytes. The stride of an axis of size 1 does not count, because no element uses it.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -236,8 +236,8 @@ impl BufferTensorDesc {
     /// Returns the part of the tensor that `slices` keep. There is one slice for each axis.
     ///
     /// The part begins at a [`base_offset`](Self::base_offset). Its minimum size still counts from the
-    /// start of the buffer. It [owns](crate::strided::GapOwner) the gaps between its elements if the tensor owned
-    /// them and no element that was left out lies between them.
+    /// start of the buffer. It [owns](crate::strided::GapOwner) the gaps between its elements if the tensor
+    /// owned them and no element that was left out lies between them.
     ///
     /// **Post-condition** (`slice_keeps_the_offsets_of_its_indices`): index `i` of the part has the offset of
     /// the index `start + i * step`.

@@ -1,4 +1,5 @@
-//! `Arena`: buffers, offsets and bindings for many tensors in one call. `PackedBuffer`: offsets in one buffer.
+//! `Arena`: buffers, offsets and bindings for many tensors in one call. `PackedBuffer`: offsets in one
+//! buffer.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -73,7 +74,7 @@ pub struct ArenaBinding {
 /// Why [`Arena::new`] placed nothing: the errors of each tensor that has some.
 ///
 /// ```
-/// use tensor_layout::upload::{ArenaErrors, DeviceLimits, Role};
+/// use tensor_layout::upload::{Arena, ArenaErrors, DeviceLimits, Role};
 /// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 ///
 /// let (fits, not) = (BufferTensorDesc::packed(DataType::F32, &[3])?, BufferTensorDesc::packed(DataType::F32, &[0])?);
@@ -107,11 +108,11 @@ impl fmt::Display for ArenaErrors {
 impl core::error::Error for ArenaErrors {}
 
 impl Arena {
-    /// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is
-    /// too large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a
-    /// device that only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and
-    /// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer. A place has all
-    /// bytes of its binding and of its layout
+    /// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that
+    /// is too large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On
+    /// a device that only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs
+    /// and outputs are in buffers of their own. Every binding passes [`validate`] in its buffer. A place has
+    /// all bytes of its binding and of its layout
     /// ([`IndexMap::total_size_in_bytes`](crate::IndexMap::total_size_in_bytes) from `offset` on), and no two
     /// places overlap.
     ///
@@ -223,16 +224,16 @@ pub struct PackedBuffer {
 }
 
 impl PackedBuffer {
-    /// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the device
-    /// and its descriptor require, and gets the bytes of its binding and of its total size. No two places
-    /// overlap.
+    /// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the
+    /// device and its descriptor require, and gets the bytes of its binding and of its total size. No two
+    /// places overlap.
     ///
     /// This only chooses offsets. [`validate`](super::validate) checks the other rules.
     ///
     /// # Errors
     ///
-    /// `binding_limit` for a tensor that is too large for one binding ([`Arena::new`] cuts it), `buffer_limit`,
-    /// `overflow`, and the errors of [`ToIndexMap::to_index_map`].
+    /// `binding_limit` for a tensor that is too large for one binding ([`Arena::new`] cuts it),
+    /// `buffer_limit`, `overflow`, and the errors of [`ToIndexMap::to_index_map`].
     ///
     /// ```
     /// use tensor_layout::upload::{DeviceLimits, PackedBuffer};

@@ -4,8 +4,8 @@
 //! [`validate`] checks one tensor in one buffer and reports every problem at once. [`validate_bindings`] also
 //! checks the tensors of one dispatch against each other. [`Arena`] places many tensors in as few buffers as
 //! a device takes, cuts those that are too large for one binding, and makes every check. [`PackedBuffer`]
-//! only chooses offsets in one buffer. [`split_binding`] divides a tensor that is too large for one binding into
-//! tensors that fit. [`suggest`] finds the nearest layout that a device accepts.
+//! only chooses offsets in one buffer. [`split_binding`] divides a tensor that is too large for one binding
+//! into tensors that fit. [`suggest`] finds the nearest layout that a device accepts.
 //!
 //! ```
 //! use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role, UploadReport};

@@ -201,7 +201,8 @@ pub struct ScaledPiece {
 impl Arena {
     /// Places tensors of values and scales as [`Arena::new`] places others. Planes that are too large for
     /// one binding are cut at the same values ([`ScaledTensor::split_binding`]).
-    /// [`Arena::tensors`](super::Arena::tensors) has each plane by itself, the values of the first tensor first.
+    /// [`Arena::tensors`](super::Arena::tensors) has each plane by itself, the values of the first tensor
+    /// first.
     ///
     /// # Errors
     ///

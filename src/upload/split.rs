@@ -71,7 +71,8 @@ pub struct BindingPiece {
 /// `binding_limit` if an element with its alignment is larger than a binding, or a block of tiles is.
 /// `no_pieces` if pieces with an aligned start do not fit a binding. `offset_unaligned` if the start of the
 /// tensor itself is unaligned and the device has no base offset. `out_of_limits` for more than 16,384 pieces,
-/// or more than 131,072 axes of all pieces together. `overflow` if a number passes 64 bits. The errors of [`ToIndexMap::to_index_map`].
+/// or more than 131,072 axes of all pieces together. `overflow` if a number passes 64 bits. The errors of
+/// [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{split_binding, validate, BindingPiece, UploadBuffer, DeviceLimits, Role};

@@ -234,7 +234,8 @@ fn checked(
     let (report, mut errors) = checked_in(arguments.buffer.or(needed).unwrap_or(u64::MAX));
     errors.extend(arguments.fingerprint.and_then(|tag| plane.expect_fingerprint(tag).err()));
     let tensor_box = tensor_box.and_then(|found| found.check(described, limits).map_err(|all| errors.extend(all)).ok());
-    // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is wrong.
+    // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
+    // wrong.
     let is_refused = validate_description(described, limits).is_err();
     let suggestion = is_refused.then(|| suggest(described, limits).ok().flatten()).flatten();
     let sizes = ["binding_limit", "buffer_limit", "binding_outside_buffer"];

@@ -16,8 +16,9 @@ pub type Source<'a> = (&'a dyn ToIndexMap, &'a [u8]);
 /// bindings of each tensor, in the order of the tensors. The memory is never read. What holds no element is
 /// zero.
 ///
-/// The arena is best made by the [`limits`](crate::limits()) of the device. `sources` has one entry for each of its tensors: its bytes with their layout, or `None` for a
-/// tensor that begins with zeros, such as an output.
+/// The arena is best made by the [`limits`](crate::limits()) of the device. `sources` has one entry for each
+/// of its tensors: its bytes with their layout, or `None` for a tensor that begins with zeros, such as an
+/// output.
 ///
 /// # Errors
 ///

@@ -20,8 +20,8 @@ fn assert_is(desc: &BufferTensorDesc, sizes: &[u64], strides: &[u64]) {
     assert_eq!((desc.sizes(), desc.strides()), (sizes, strides));
 }
 
-/// The views that engines make by hand: a tensor, the steps, and the sizes and strides, or why there is no such
-/// view.
+/// The views that engines make by hand: a tensor, the steps, and the sizes and strides, or why there is no
+/// such view.
 #[test]
 fn views() {
     for (from, steps, expected) in [

@@ -76,8 +76,8 @@ impl<'a> TupleDescription<'a> {
         })
     }
 
-    /// Says everything about the tuple. Its keys are those of an array, and `null` if a key makes no sense for
-    /// a tuple.
+    /// Says everything about the tuple. Its keys are those of an array, and `null` if a key makes no sense
+    /// for a tuple.
     pub(super) fn say(&self, mut answer: Answer) -> Result<Answer, Error> {
         let reason = match self.shape {
             Shape::Tuple(_) => "a tuple is a table of pointers to the buffers of its elements",

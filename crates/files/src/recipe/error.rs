@@ -91,8 +91,8 @@ impl RecipeError {
         self.name.as_deref()
     }
 
-    /// The stable word for the error: one of docs/ERRORS.md, or `source_missing`, `name_twice`, `shard_rank` or
-    /// `recipe_limit`, which only recipes have.
+    /// The stable word for the error: one of docs/ERRORS.md, or `source_missing`, `name_twice`, `shard_rank`
+    /// or `recipe_limit`, which only recipes have.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.code

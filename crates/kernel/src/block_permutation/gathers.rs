@@ -32,8 +32,8 @@ pub(crate) const MOST_REGISTERS: usize = 4;
 /// (found by trial on Zen 3).
 pub(crate) const MOST_WINDOWS: usize = 16;
 
-/// Shorter periods are repeated until they reach this size in bytes, if there are enough blocks: the set-up of
-/// a period costs as much as moving about 256 bytes (found by trial on Zen 3).
+/// Shorter periods are repeated until they reach this size in bytes, if there are enough blocks: the set-up
+/// of a period costs as much as moving about 256 bytes (found by trial on Zen 3).
 pub(super) const LEAST_PERIOD: usize = 256;
 
 /// The largest size of a period on the destination, in bytes. The staging buffer in front of non-temporal

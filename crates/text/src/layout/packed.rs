@@ -24,9 +24,9 @@ impl Layout {
         }
     }
 
-    /// Chooses an offset for each plane in one buffer, the values first, as [`PackedBuffer::new`] does. Planes of
-    /// the same records, such as `tenstorrent.bfp8_b.values` and `tenstorrent.bfp8_b.exponents`, have the
-    /// same offset: the bytes of the records are there once.
+    /// Chooses an offset for each plane in one buffer, the values first, as [`PackedBuffer::new`] does.
+    /// Planes of the same records, such as `tenstorrent.bfp8_b.values` and `tenstorrent.bfp8_b.exponents`,
+    /// have the same offset: the bytes of the records are there once.
     ///
     /// # Errors
     ///

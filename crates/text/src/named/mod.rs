@@ -132,8 +132,8 @@ pub(crate) fn sections<const KEYS: usize>(table: &'static str, keys: &[&str; KEY
     rows
 }
 
-/// Says which name a word may be meant for, `the nearest is NAME` after `before`. Empty if more than half of the
-/// word would change.
+/// Says which name a word may be meant for, `the nearest is NAME` after `before`. Empty if more than half of
+/// the word would change.
 pub(crate) fn nearest<'n>(before: &str, word: &str, spellings: impl Iterator<Item = (&'n str, &'n str)>) -> String {
     let distance = |spelling: &str| strsim::osa_distance(&spelling.to_ascii_lowercase(), &word.to_ascii_lowercase());
     let near = spellings.map(|(spelling, name)| (distance(spelling), name)).min_by_key(|(distance, _)| *distance);

@@ -77,8 +77,8 @@ pub(super) struct Verbose {
 }
 
 /// Reads `dst:bf16:p:blocked:ABcd16b16a2b::f0 24x96x1x1`, a tensor in a line of oneDNN's verbose mode and its
-/// sizes. `None` if the text is none. An offset, and data behind the tensor (`f8:s8m1`), have no number in the
-/// line and are refused.
+/// sizes. `None` if the text is none. An offset, and data behind the tensor (`f8:s8m1`), have no number in
+/// the line and are refused.
 pub(super) fn read_verbose(cursor: &mut Cursor<'_>) -> Result<Option<Verbose>, Error> {
     let start = cursor.position();
     if !ARGUMENTS.split(' ').any(|argument| cursor.rest().starts_with(&format!("{argument}:"))) {
