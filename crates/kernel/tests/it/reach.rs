@@ -4,7 +4,7 @@ use strided_copy::kernel::{
     Axis, BitInterleave, Direction, Kernel, LONGEST_UNIT, Loop, Offsets, Plane, Rows, Runs, Stride, Transpose,
     WidthChange, WidthRow,
 };
-use strided_copy::{Access, Available, Copy, Destination, Level, Misfit};
+use strided_copy::{Access, Available, Copy, Destination, Level, Misfit, SMALL_PROGRAM};
 
 const fn by(extent: usize, source: isize, destination: isize) -> Stride {
     Stride { extent, source, destination }
@@ -60,7 +60,12 @@ fn portable(kernel: &Kernel, loops: &[Loop], start: (usize, usize)) -> Result<Co
 #[test]
 fn a_kernel_spans_what_it_reads_and_writes() {
     for (kernel, bytes, span) in kernels() {
-        let copy = portable(&kernel, &[], (0, 0)).unwrap();
+        let copy = portable(&kernel, &[], (0, 0));
+        if SMALL_PROGRAM && matches!(kernel, Kernel::InterleaveBits { .. }) {
+            assert_eq!(copy.unwrap_err(), Misfit::Form);
+            continue;
+        }
+        let copy = copy.unwrap();
         assert_eq!((copy.reach(), copy.bytes()), (span, bytes), "{kernel:?}");
     }
     // With addresses of 32 bits, the bytes of 2^32 runs fit 64 bits.
