@@ -129,7 +129,7 @@ def test_a_recipe(tmp_path):
     recipe.write_text("x = cat 0 (t0, none)")
     with pytest.raises(LayoutError, match="the recipe, line 1, column 16: `x`: there is `t0`, and no source") as refused:
         convert_model(model, "packed", out, recipe=recipe)
-    assert refused.value.code == "not_converted"
+    assert refused.value.code == "source_missing"
     recipe.write_text("x = t0 | reshape 60000")
     with pytest.raises(LayoutError, match="column 10") as refused:
         convert_model(model, "packed", out, recipe=recipe)
