@@ -204,8 +204,8 @@ fn holds_all(changed: &str, original: &str) -> Result<(), TestCaseError> {
     let Ok(read) = changed.parse::<Layout>() else { return Ok(()) };
     let is_affine = read.to_index_map().is_ok_and(|map| map.class() == LayoutClass::Affine);
     if changed.contains("#tpu.tiled<") {
-        // One tile of whole rows is written as their pitch, and one that is longer than its axis is XLA's. So are
-        // tiles whose only odd stride is one that nothing uses.
+        // One tile of whole rows is written as their pitch, and one that is longer than its axis is XLA's. So
+        // are tiles whose only odd stride is one that nothing uses.
         let numbers = ["7654321", "1232"];
         let is_one_tile = changed.split_once("),[").is_some_and(|(tile, _)| numbers.iter().any(|n| tile.contains(n)));
         if is_affine || is_one_tile || numbers.iter().any(|number| is_free_stride(changed, number, &read)) {
