@@ -46,8 +46,8 @@ impl BufferTensorDesc {
         BufferTensorDesc { owns, ..self }
     }
 
-    /// Whether this tensor is a part of a larger buffer: it does not [own](Self::owns) the whole buffer. A
-    /// slice that leaves out elements is a part, and every view of the slice is a part too. A tensor with a
+    /// Whether this tensor is a part of a larger buffer: it does not [own](Self::gap_owner) the whole buffer.
+    /// A slice that leaves out elements is a part, and every view of the slice is a part too. A tensor with a
     /// base offset is also a part, even if the offset was set to 0. The text of a part has a base offset,
     /// even if the offset is `+0`, and a part that is read from a text owns its elements alone.
     #[must_use]
