@@ -14,7 +14,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// Those of a translation, and `not_expressible` for a language that a build without the feature `naga`
+    /// A translation's errors, and `not_expressible` for a language that a build without the feature `naga`
     /// does not have.
     ///
     /// ```
@@ -61,7 +61,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// Those of [`text_in`](Self::text_in).
+    /// The translation fails as [`text_in`](Self::text_in) says.
     pub fn files(&self, target: Target, [from, to]: [&str; 2]) -> Result<Vec<(String, String)>, Error> {
         let suffix = match target {
             Target::Cuda => "cu",
