@@ -25,3 +25,8 @@ struct DeviceLayoutsPage;
 #[cfg(doctest)]
 #[doc = include_str!("../crates/transfers/README.md")]
 struct TransfersPage;
+
+/// crates/shader/README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/shader/README.md")]
+struct ShaderPage;

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RULE", default_value = "packed")]
     pub(crate) to: Rule,
     /// Make the outputs of a recipe instead of the tensors of the model: a text of lines such as
-    /// 'qkv = cat 0 ({q,k,v}.weight | shard 0) | tpu:v5e', which docs/MODEL_RECIPES.md describes. The layout
+    /// 'qkv = cat 0 ({q,k,v}.weight | shard 0) | tpu:v5e', which crates/files/README.md describes. The layout
     /// of --to is that of the outputs whose lines end without one.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["to_for", "from_for", "overwrite"])]
     pub(crate) recipe: Option<PathBuf>,

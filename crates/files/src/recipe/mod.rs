@@ -1,6 +1,6 @@
 //! Recipes: the outputs that an engine reads, made of the tensors of a model by one list of copies.
 //!
-//! A recipe is a text of one output a line. docs/MODEL_RECIPES.md describes the language.
+//! A recipe is a text of one output a line. crates/files/README.md describes the language.
 //!
 //! ```text
 //! text -> lines (text.rs, expression.rs, pattern.rs)  names with `{i}`, `{q,k,v}` and `over {e}`

@@ -57,7 +57,7 @@ impl Program {
     }
 
     /// Returns the names and the contents of files: a shader for each pass, and `dispatches.json`, which says
-    /// how each pass is dispatched (docs/GPU.md). `texts` are the two layouts, for that file.
+    /// how each pass is dispatched (README.md). `texts` are the two layouts, for that file.
     ///
     /// # Errors
     ///
