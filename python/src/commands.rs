@@ -162,8 +162,9 @@ pub(crate) fn names<'py>(py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyL
 /// need not know each other, and a job that was killed can be run again. Every tensor is read back and
 /// compared before a file gets its name.
 ///
-/// `recipe` is a file whose lines say which tensors the new model has (crates/files/README.md). Then `rule` is
-/// for the outputs whose lines end without one, and `rank=(r, n)`, from 0 on, is the rank whose shares are taken. With `align`, every tensor begins at a multiple of 64, 256, 4096 or 16384 bytes.
+/// `recipe` is a file whose lines say which tensors the new model has: crates/files/README.md. Then `rule` is
+/// for the outputs whose lines end without one, and `rank=(r, n)`, from 0 on, is the rank whose shares are
+/// taken. With `align`, every tensor begins at a multiple of 64, 256, 4096 or 16384 bytes.
 ///
 /// `out` is another file than `path`. With `limits`, a tensor that they refuse is a failure: the model is
 /// written, and a `LayoutError` says which tensor.
