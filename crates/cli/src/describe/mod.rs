@@ -195,8 +195,15 @@ fn planes_together(layout: &Layout, planes: &[Plane], mut answer: Answer) -> Res
     let others: Vec<&str> = frame.format().other.split_whitespace().collect();
     answer.key("other_names", &others);
     answer.lines((!others.is_empty()).then(|| format!("  also       {}", others.join(", "))));
-    if !frame.broken_rules(&DeviceLimits::webgpu()).is_empty() {
-        answer.says("odd", "Vulkan, Direct3D 12 and WebGPU refuse it, as colours have half of an odd size");
+    let refusing = DeviceLimits::names().filter(|name| {
+        let limits = name.parse::<DeviceLimits>();
+        limits.is_ok_and(|limits| !frame.broken_rules(&limits).is_empty())
+    });
+    let refusing: Vec<&str> = refusing.collect();
+    answer.key("odd_for", &refusing);
+    if !refusing.is_empty() {
+        let names = refusing.join(", ");
+        answer.says("odd", format_args!("halves of odd sizes are rounded up; `check` refuses it for {names}"));
     }
     Ok(answer)
 }
