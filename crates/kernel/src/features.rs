@@ -1,20 +1,17 @@
 //! Which vectors this CPU and its operating system have.
 //!
 //! `is_x86_feature_detected!` asks for all instructions that there are, by ten CPUID instructions. In a
-//! virtual machine each of them takes 4 to 8 us, because the host answers it. These are three.
+//! virtual machine each of them takes 4 to 8 us, because the host answers it. These are three, and none if
+//! the C library has asked: glibc does when the program starts, and 2.33 and later tell.
 
 use std::sync::OnceLock;
 
-use crate::machine::cpuid::leaf;
+use super::machine::cpuid::leaf;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Features {
     pub(crate) avx2: bool,
     /// AVX-512 F, BW, VL and VBMI.
-    #[cfg_attr(
-        all(feature = "small", not(feature = "software")),
-        expect(dead_code, reason = "a small program has no kernels for AVX-512")
-    )]
     pub(crate) avx512: bool,
 }
 
@@ -22,26 +19,64 @@ impl Features {
     /// The features of this CPU, which is asked once.
     pub(crate) fn of_this_cpu() -> Features {
         static FEATURES: OnceLock<Features> = OnceLock::new();
-        *FEATURES.get_or_init(Features::ask)
+        *FEATURES.get_or_init(|| Features::of_c_library().unwrap_or_else(Features::of_cpuid))
+    }
+
+    /// The features that glibc found active. `None` for other C libraries, and for glibc before 2.33.
+    pub(crate) fn of_c_library() -> Option<Features> {
+        #[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static"), not(miri)))]
+        {
+            use std::ffi::{c_char, c_uint, c_void};
+            /// `struct cpuid_feature` of `sys/platform/x86.h`: the registers EAX to EDX of a leaf, and the
+            /// bits of them whose instructions a program may use.
+            #[repr(C)]
+            struct Leaf {
+                listed: [c_uint; 4],
+                active: [c_uint; 4],
+            }
+            /// `CPUID_INDEX_7`.
+            const LEAF_7: c_uint = 1;
+            unsafe extern "C" {
+                fn dlsym(
+                    library: *mut c_void,
+                    name: *const c_char,
+                ) -> Option<unsafe extern "C" fn(c_uint) -> *const Leaf>;
+            }
+            // SAFETY: the name ends in a zero byte, and a null library stands for all that are loaded. The
+            // name begins with two underscores, so it is glibc's own, and has been this function since 2.33:
+            // it takes any number, and returns an entry of a table that stays until the program ends. A
+            // function that is missing is null, which is `None`.
+            let leaf =
+                unsafe { dlsym(std::ptr::null_mut(), c"__x86_get_cpuid_feature_leaf".as_ptr())?(LEAF_7).as_ref()? };
+            return Some(Features::listed(leaf.active[1], leaf.active[2], YMM | ZMM));
+        }
+        #[allow(unreachable_code, reason = "for other C libraries")]
+        None
     }
 
     /// Intel SDM vol. 1, 14.7.1 and 15.2: a program may use the instructions if CPUID lists them, and if the
     /// operating system saves their registers, which the register XCR0 says.
-    fn ask() -> Features {
+    pub(crate) fn of_cpuid() -> Features {
         const OSXSAVE_AND_AVX: u32 = 0b11 << 27;
-        const YMM: u64 = 0b110;
-        const ZMM: u64 = 0b1110_0110;
-        let none = Features { avx2: false, avx512: false };
         if leaf(0, 0).eax < 7 || leaf(1, 0).ecx & OSXSAVE_AND_AVX != OSXSAVE_AND_AVX {
-            return none;
+            return Features { avx2: false, avx512: false };
         }
         // SAFETY: the instruction exists if the bit OSXSAVE is set.
         let saved = unsafe { std::arch::x86_64::_xgetbv(0) };
-        let listed = leaf(7, 0);
+        let leaf = leaf(7, 0);
+        Features::listed(leaf.ebx, leaf.ecx, saved)
+    }
+
+    /// The features of two registers of leaf 7, where the operating system saves some registers.
+    fn listed(ebx: u32, ecx: u32, saved: u64) -> Features {
         let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
         Features {
-            avx2: saved & YMM == YMM && has(listed.ebx, &[5]),
-            avx512: saved & ZMM == ZMM && has(listed.ebx, &[16, 30, 31]) && has(listed.ecx, &[1]),
+            avx2: saved & YMM == YMM && has(ebx, &[5]),
+            avx512: saved & ZMM == ZMM && has(ebx, &[16, 30, 31]) && has(ecx, &[1]),
         }
     }
 }
+
+/// The bits of XCR0 for registers of 32 bytes, and for those of 64 bytes and their masks.
+const YMM: u64 = 0b110;
+const ZMM: u64 = 0b1110_0110;

@@ -5,8 +5,13 @@
 #[allow(dead_code, unreachable_pub, reason = "the tests ask no CPU")]
 mod machine;
 
+#[path = "../../src/features.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the level of the tests is the crate's own")]
+mod features;
+
 use std::arch::x86_64::CpuidResult;
 
+use features::Features;
 use machine::{Caches, cpuid::caches};
 
 /// Recorded answers of CPUs: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of
@@ -62,4 +67,17 @@ fn folders_of_linux() {
     std::fs::remove_dir_all(folder.join("index2")).unwrap();
     assert_eq!(Caches::in_folder(&folder), None);
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The C library and the CPU list the vectors that the standard library detects.
+#[test]
+#[cfg_attr(miri, ignore = "it has no instruction CPUID")]
+fn every_reader_finds_the_same_vectors() {
+    use std::arch::is_x86_feature_detected as detected;
+    let avx512 = detected!("avx512f") && detected!("avx512bw") && detected!("avx512vl") && detected!("avx512vbmi");
+    let expected = Features { avx2: detected!("avx2"), avx512 };
+    assert_eq!(Features::of_cpuid(), expected);
+    // The C library may have been told to hide some.
+    let masked = std::env::var_os("GLIBC_TUNABLES").is_some();
+    assert_eq!(Features::of_c_library().filter(|_| !masked).unwrap_or(expected), expected);
 }
