@@ -278,9 +278,12 @@ impl Layout {
         }
     }
 
-    /// The size of the buffer in bytes, padding included. Planes are added up.
+    /// The size of the buffer in bytes, padding included. The arrays of a tuple are added up.
     #[getter]
     fn bytes(&self) -> PyResult<u64> {
+        if !self.whole.is_tuple() {
+            return self.whole.size_in_bytes().map_err(refused);
+        }
         let planes = self.whole.planes().iter();
         let sizes: Vec<u64> = planes.map(Plane::size_in_bytes).collect::<Result<_, _>>().map_err(refused)?;
         Ok(sizes.into_iter().fold(0, u64::saturating_add))
@@ -314,6 +317,17 @@ impl Layout {
     fn planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let layout = |plane: &Plane| Self::of_text(&plane.to_string()).and_then(|layout| Py::new(py, layout));
         PyTuple::new(py, self.whole.planes().iter().map(layout).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The names of the planes of a frame, and of the fields of pages. Other layouts have none.
+    ///
+    /// >>> Layout("kv page B=4 { conv: bf16[3,5], ssm: f32[2,3] } to 64").plane_names
+    /// ('conv', 'ssm')
+    #[getter]
+    fn plane_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let names: Vec<String> =
+            self.whole.planes().iter().filter_map(|plane| plane.role().name()).map(Into::into).collect();
+        PyTuple::new(py, names)
     }
 
     /// Returns the layout in sizes and strides, with the same rank or a higher one, or the reason why there

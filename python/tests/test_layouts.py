@@ -165,6 +165,12 @@ def test_every_kind_of_layout():
     assert [plane.sizes for plane in weights.view(slice=(slice(64, None), slice(32, 96))).planes] == [(64, 64), (64, 2)]
     pair = Layout("(f32[2]{0}, s8[3]{0})")
     assert len(pair.planes) == 2 and pair == Layout(str(pair)) and pair.bytes == 11
+    pages = Layout("kv page B=4 { conv: bf16[3,5], ssm: f32[2,3] } to 64")
+    assert pages.plane_names == ("conv", "ssm") and (pages.bytes, pages.padding) == (256, 40)
+    assert pages.planes[1].offset((3, 1, 2)) == 61 and pages == Layout(str(pages))
+    assert pages.view(slice=(slice(1, 3),)).planes[0].offset((0, 0, 0)) == 32
+    frame = Layout("frame.nv12:u8[4,6]")
+    assert frame.plane_names == ("y", "u", "v") and frame.bytes == 36
     blocks = Layout("q4_0[2,64]:[36,18]")
     assert blocks.dtype == "q4_0" and blocks.sizes == (2, 64) and blocks.bytes == 72 and blocks == Layout(str(blocks))
     assert blocks.view(slice=(1,)).sizes == (64,)

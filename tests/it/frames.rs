@@ -131,7 +131,7 @@ fn frames_that_are_refused() {
     let error = "frame.nv12:u8[4,4] with f32 per 2".parse::<Layout>().unwrap_err();
     assert!(error.to_string().contains("is a frame"), "{error}");
     let one = |from: &str, to: &str| copies(&read(from), &read(to), &Settings::default()).unwrap_err().to_string();
-    assert!(one("frame.nv12:u8[4,4]", "u8[6,4]:[4,1]").contains("the planes y, u, v, and the other none of a frame"));
+    assert!(one("frame.nv12:u8[4,4]", "u8[6,4]:[4,1]").contains("the planes y, u, v, and the other none with a name"));
     assert!(one("frame.nv12:u8[4,4]", "frame.nv16:u8[4,4]").contains("axis 0 has size"));
 }
 

@@ -119,11 +119,15 @@ fn one(text: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Ou
             }
             _ => (limits.clone(), Vec::new()),
         };
-        verdict = verdict.and(one_plane(plane, &plane.to_string(), &arguments, (&rules.0, rules.1), output)?);
+        let text = plane.role().name().map_or_else(|| plane.to_string(), |name| format!("{name}: {plane}"));
+        verdict = verdict.and(one_plane(plane, &text, &arguments, (&rules.0, rules.1), output)?);
     }
     if !output.is_json() {
         let (offsets, bytes) = (write_list(&packed.offsets), long_bytes(packed.len));
-        output.line(format_args!("planes at bytes {offsets} of one buffer of {bytes}"))?;
+        output.line(match layout.pages() {
+            Some(_) => format!("the fields of pages in one buffer of {bytes}"),
+            None => format!("planes at bytes {offsets} of one buffer of {bytes}"),
+        })?;
     }
     Ok(verdict)
 }

@@ -253,7 +253,8 @@ fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Res
     if arguments.transfers {
         let texts = [&from, &to].map(|side| side.text.as_str());
         let limits = arguments.limits.as_deref();
-        return crate::transfers::list(texts, &copies, arguments.loops, limits, output);
+        let is_one_list = from.layout.pages().is_some();
+        return crate::transfers::list(texts, &copies, (arguments.loops, limits), is_one_list, output);
     }
     let plan = copies.only().cloned().map(|plan| plan.with_padding_of_whole_buffer(arguments.fill.0));
     let plan = plan.transpose().map_err(refused(&pair))?;
@@ -302,6 +303,9 @@ fn answer(
         if explain && starts.iter().chain(ends).any(|&start| start > 0) {
             let (from, to) = (write_list(starts), write_list(ends));
             answer.line(format_args!("planes at bytes {from} of {needed}, and {to} of {bytes}"));
+        }
+        if explain && count == starts.len() && count > 1 {
+            answer.line(format_args!("{count} copies, one for each plane"));
         }
         if explain && count > starts.len() {
             answer.line(format_args!("{count} copies, one for each pair of parts with common indices"));

@@ -70,9 +70,12 @@ fn draw(text: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdic
 fn pictures(layout: &Layout, at: Option<&str>) -> Result<Vec<Picture>, Error> {
     let at = at.map(|at| read_list(at, "an index")).transpose()?;
     let planes = layout.planes().iter().filter(|plane| plane.has_elements());
-    let picture = |plane: &Plane| match &at {
-        Some(index) => Picture::around(plane, &plane.to_string(), &plane.index_of_value(index)),
-        None => Picture::corner(plane, &plane.to_string()),
+    let picture = |plane: &Plane| {
+        let caption = plane.role().name().map_or_else(|| plane.to_string(), |name| format!("{name}: {plane}"));
+        match &at {
+            Some(index) => Picture::around(plane, &caption, &plane.index_of_value(index)),
+            None => Picture::corner(plane, &caption),
+        }
     };
     planes.map(picture).collect()
 }

@@ -15,8 +15,8 @@ use crate::table::{read_list, read_number, write_list};
 pub(crate) struct Arguments {
     /// The layout, or `-` to read lines of a layout, a tab and an index from standard input.
     layout: String,
-    /// The index, as [2,3] or 2,3 ([] for rank 0), or u:2,3 in a plane of a frame; with --inverse the offset
-    /// in elements.
+    /// The index, as [2,3] or 2,3 ([] for rank 0), or u:2,3 in a plane of a frame or a field of pages; with
+    /// --inverse the offset in elements, of pages in bytes.
     #[arg(value_name = "INDEX", allow_hyphen_values = true)]
     place: Option<String>,
     /// Print the index at an offset, or "padding".
@@ -43,11 +43,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let layout: Layout = text.parse().map_err(refused(text))?;
     let explain = arguments.explain;
-    if let ([plane], false) = (layout.planes(), layout.is_tuple()) {
-        let answer = Answer::of(plane, place, arguments.inverse).map_err(refused(text))?;
-        return output.answer(|| answer.object(text, explain), || answer.text(arguments));
-    }
-    if let (Some((name, index)), Some(_)) = (place.split_once(':'), layout.frame()) {
+    let has_names = layout.planes().iter().any(|plane| plane.role().name().is_some());
+    if let (Some((name, index)), true) = (place.split_once(':'), has_names) {
         let Some(plane) = layout.component(name.trim()) else {
             let names: Vec<String> = layout.planes().iter().map(name_of).collect();
             let sentence = format!("{text} has the planes {}, and no `{}`", names.join(", "), name.trim());
@@ -56,7 +53,11 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
         let answer = Answer::of(plane, index, arguments.inverse).map_err(refused(text))?;
         return output.answer(|| answer.object(text, explain), || answer.text(arguments));
     }
-    if let (true, Some(_)) = (arguments.inverse, layout.frame()) {
+    if let ([plane], false) = (layout.planes(), layout.is_tuple()) {
+        let answer = Answer::of(plane, place, arguments.inverse).map_err(refused(text))?;
+        return output.answer(|| answer.object(text, explain), || answer.text(arguments));
+    }
+    if arguments.inverse && has_names {
         return component_at(&layout, text, place, output);
     }
     if arguments.inverse {
@@ -84,11 +85,17 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
     Ok(Verdict::Well)
 }
 
-/// Prints the component of a frame at an offset. The planes of a frame are in one buffer.
+/// Prints the component of a frame at an offset, or the field of pages at a byte. The planes are in one
+/// buffer.
 fn component_at(layout: &Layout, text: &str, place: &str, output: &mut Output) -> Result<Verdict, Stop> {
     let offset = read_number(place, "an offset in elements").map_err(refused(text))?;
     let mut found = None;
     for plane in layout.planes() {
+        let bits = plane.parts().first().map_or(8, |part| u64::from(part.map.element_bits()));
+        let offset = match layout.pages() {
+            Some(_) => offset.saturating_mul(8).checked_div(bits).unwrap_or(0),
+            None => offset,
+        };
         let index = plane.index_at(offset).map_err(refused(text))?;
         found = found.or(index.map(|index| (name_of(plane), index)));
     }

@@ -36,8 +36,7 @@ pub(crate) fn path_in_words(path: &[usize]) -> String {
 pub(crate) fn name_of(plane: &Plane) -> String {
     match plane.role() {
         Role::Element { path } => path_in_words(path),
-        Role::Component { name, .. } => name.to_string(),
-        role => role.noun().to_owned(),
+        role => role.name().map_or_else(|| role.noun().to_owned(), Into::into),
     }
 }
 

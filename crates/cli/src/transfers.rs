@@ -14,12 +14,12 @@ const SHOWN: usize = 8;
 /// The most runs that are visited to count a list that is not printed whole.
 const VISITS: u64 = 1 << 24;
 
-/// Lists the copies of each plane.
+/// Lists the copies of each plane, or of all fields of pages together.
 pub(crate) fn list(
     texts: [&str; 2],
     copies: &Copies,
-    loops: Option<usize>,
-    limits: Option<&str>,
+    (loops, limits): (Option<usize>, Option<&str>),
+    is_one_list: bool,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let mut executor = match limits {
@@ -31,7 +31,12 @@ pub(crate) fn list(
         let sentence = "a transfer moves bytes as they are, and this copy flips bits of them";
         return Err(Stop::Unusable(sentence.into()));
     }
-    for (number, planes) in copies.list().chunk_by(|one, other| one.plane == other.plane).enumerate() {
+    let mut copies: Vec<_> = copies.list().iter().collect();
+    if is_one_list {
+        // The fields of a page become one run where they lie behind each other.
+        copies.sort_by_key(|copy| copy.at[1]);
+    }
+    for (number, planes) in copies.chunk_by(|one, other| one.plane == other.plane || is_one_list).enumerate() {
         let plans: Vec<(&Relayout, [u64; 2])> = planes.iter().map(|copy| (&*copy.plan, copy.at)).collect();
         if number > 0 && !output.is_json() {
             output.line("")?;

@@ -121,6 +121,14 @@ pub fn layout_or_rule(text: &str, other: &str) -> Result<Layout, Error> {
         Err(error) => error,
     };
     let (Ok(rule), Ok(other)) = (text.parse::<Rule>(), other.parse::<Layout>()) else { return Err(error) };
+    if let Some(pages) = other.pages() {
+        let reason =
+            format!("`{text}` orders the axes of one plane: write other pages, or packed for these without padding");
+        return match rule {
+            Rule::Packed => pages.packed()?.try_into(),
+            _ => Err(Error::not_expressible("page", reason)),
+        };
+    }
     if let Some(frame) = other.frame().filter(|_| other.planes().len() > 1) {
         let reason =
             format!("`{text}` orders the axes of one plane: write another frame, or packed for the planes of this one");

@@ -104,7 +104,7 @@ impl Transfers {
             // Neighbours often share a plan.
             if known.is_none_or(|known| !core::ptr::eq(known, plan)) {
                 once.clear();
-                nests(plan, fault.width, &mut once)?;
+                nests(plan, fault.width(plan.source()), &mut once)?;
                 known = Some(plan);
             }
             once.iter().try_for_each(|nest| push(nest.moved(at, fault.byte)?, &mut all))?;
@@ -135,7 +135,7 @@ impl Transfers {
     pub fn repeated(plan: &Relayout, places: &[(u64, u64)], limits: &TransferLimits) -> Result<Transfers, Error> {
         let fault = Fault::of(&[plan])?;
         let (mut once, mut all) = (Vec::with_capacity(1), Vec::new());
-        nests(plan, fault.width, &mut once)?;
+        nests(plan, fault.width(plan.source()), &mut once)?;
         for nest in &once {
             for &(source, destination) in places {
                 push(nest.moved([source, destination], fault.byte)?, &mut all)?;

@@ -2,6 +2,7 @@
 
 mod built;
 mod copies;
+mod pages;
 mod recognised;
 mod recorded;
 

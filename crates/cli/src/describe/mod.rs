@@ -10,6 +10,7 @@ use serde_json::json;
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{AnyLayout, Error};
+use tensor_layout_text::kv::{KvCache, Pages};
 use tensor_layout_text::layout::{Plane, Role};
 use tensor_layout_text::rule::tpu_generation;
 use tensor_layout_text::{Layout, Notation};
@@ -111,20 +112,92 @@ fn describe(
     if let Some(shape) = layout.shape() {
         return TupleDescription::of(layout, shape)?.say(answer("tuple"));
     }
+    if let Some(pages) = layout.pages() {
+        return fields(layout, pages, answer("pages"));
+    }
     match layout.planes() {
-        [plane] => match plane.any() {
-            Some(layout) => {
-                let mut answer = answer("layout");
-                Description::of(plane, layout, with_names)?.say(&mut answer);
-                Ok(answer)
+        [plane] => {
+            let mut answer = match plane.any() {
+                Some(layout) => {
+                    let mut answer = answer("layout");
+                    Description::of(plane, layout, with_names)?.say(&mut answer);
+                    answer
+                }
+                None => parts(plane, answer("parts"))?,
+            };
+            if let Some(cache) = layout.cache() {
+                say_pages(cache, &mut answer);
             }
-            None => parts(plane, answer("parts")),
-        },
+            Ok(answer)
+        }
         planes => {
             let kind = if layout.frame().is_some() { "frame" } else { "scaled" };
             planes_together(layout, planes, answer(kind))
         }
     }
+}
+
+/// Says whether the pages of a cache are padded, and whose blocks these are.
+fn say_pages(cache: &KvCache, answer: &mut Answer) {
+    let (page, tokens) = (cache.page_bytes(), cache.block_tokens());
+    answer.keys(|| {
+        json!({
+            "page_bytes": page.map(|page| page.0), "page_padding_bytes": page.map(|page| page.0.saturating_sub(page.1)),
+            "manager_tokens": tokens.map(|tokens| tokens.0), "kernel_tokens": tokens.map(|tokens| tokens.1),
+        })
+    });
+    if let Some((distance, stored)) = page {
+        answer.says("pages", padded(distance, distance.saturating_sub(stored)));
+    }
+    match tokens {
+        Some((manager, kernel)) if manager == kernel => {
+            answer.says("blocks", format_args!("of {manager} tokens, for the manager and for the kernel"));
+        }
+        Some((manager, kernel)) => {
+            let count = manager.checked_div(kernel).unwrap_or(1);
+            let words =
+                format_args!("of {manager} tokens for the manager, each {count} blocks of {kernel} for the kernel");
+            answer.says("blocks", words);
+        }
+        None => {}
+    }
+}
+
+/// Says how far pages are apart, and how much of that is padding.
+fn padded(distance: u64, padding: u64) -> String {
+    match padding {
+        0 => format!("{} apart, without padding", counted(distance, "byte")),
+        _ => format!("{} apart, {padding} of them padding", counted(distance, "byte")),
+    }
+}
+
+/// Describes pages of several kinds of state: each field, and what a page is.
+fn fields(layout: &Layout, pages: &Pages, mut answer: Answer) -> Result<Answer, Error> {
+    let bytes = layout.size_in_bytes()?;
+    answer.keys(|| json!({ "canonical": layout.to_string() }));
+    answer.line(layout);
+    let mut objects = Vec::new();
+    for (plane, field) in layout.planes().iter().zip(pages.fields()) {
+        let end = field.offset.saturating_add(field.bytes);
+        objects.push(json!({
+            "name": field.name, "layout": plane.to_string(), "sizes": plane.sizes(), "bytes": field.bytes,
+            "offset": field.offset,
+        }));
+        answer.says(&field.name, plane);
+        answer.says("", format_args!("bytes {} to {end} of a page", field.offset));
+        answer.lines(parts_in_words(plane.parts()).filter(|_| plane.parts().len() > 1));
+    }
+    answer.keys(|| {
+        json!({
+            "planes": objects, "pages": pages.count(), "pages_in_memory": pages.total(),
+            "page_bytes": pages.distance(), "page_padding_bytes": pages.padding(), "packed_bytes": bytes,
+        })
+    });
+    let of = if pages.count() == pages.total() { String::new() } else { format!(" of {}", pages.total()) };
+    let padding = padded(pages.distance(), pages.padding());
+    answer.says("pages", format_args!("{}{of}, {padding}", pages.count()));
+    answer.says("memory", long_bytes(bytes));
+    Ok(answer)
 }
 
 /// Describes a plane of several parts.

@@ -112,6 +112,10 @@ pub(super) fn items(order: &str) -> Vec<(char, Option<u64>)> {
     items
 }
 
+fn is_outer(letter: char) -> bool {
+    letter == 'L' || letter == 'B'
+}
+
 impl Written {
     pub(super) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
@@ -187,6 +191,24 @@ impl Written {
         Ok(digits)
     }
 
+    /// Returns the number of the innermost of L and B. A page is what is further inside. `None` for an order
+    /// without L and B, and for one that has other axes around it.
+    fn page_digit(&self, digits: &[(char, u64)]) -> Option<usize> {
+        let innermost = digits.iter().rposition(|digit| is_outer(digit.0))?;
+        let is_outside = |digit: &(char, u64)| !is_outer(digit.0) && digit.1 > 1;
+        (!digits.iter().take(innermost).any(is_outside)).then_some(innermost)
+    }
+
+    /// Returns the distance of pages and the bytes that each of them stores.
+    pub(super) fn page_bytes(&self) -> Option<(u64, u64)> {
+        let digits = self.digits().ok()?;
+        let (strides, _) = self.strides(&digits).ok()?;
+        let page = self.page_digit(&digits)?;
+        let inside = digits.iter().skip(page.saturating_add(1)).map(|digit| digit.1);
+        let bytes = |elements| checked::bytes_for(elements, self.data_type.bits()).ok();
+        Some((bytes(*strides.get(page)?)?, bytes(inside.fold(1, u64::saturating_mul))?))
+    }
+
     pub(super) fn strides(&self, digits: &[(char, u64)]) -> Result<(Vec<u64>, u64), Error> {
         let bits = u64::from(self.data_type.bits());
         let elements = |bytes: u64, of: &str| {
@@ -195,10 +217,9 @@ impl Written {
             elements
                 .ok_or_else(|| refused(format!("{bytes} bytes of {of} are no whole elements of {}", self.data_type)))
         };
-        let outer = |letter: char| letter == 'L' || letter == 'B';
         let page = self.size("page").map(|bytes| elements(bytes, "a page")).transpose()?;
-        let innermost = digits.iter().rposition(|digit| outer(digit.0));
-        let between = digits.iter().take(innermost.unwrap_or(0)).find(|digit| !outer(digit.0) && digit.1 > 1);
+        let innermost = digits.iter().rposition(|digit| is_outer(digit.0));
+        let between = digits.iter().take(innermost.unwrap_or(0)).find(|digit| !is_outer(digit.0) && digit.1 > 1);
         if let Some((axis, _)) = between.filter(|_| page.is_some()) {
             let order = self.letters.as_str();
             return Err(refused(format!("vLLM refuses padded pages where {axis} is outside a page, as in {order}")));

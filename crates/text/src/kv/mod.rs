@@ -53,6 +53,7 @@
 #[cfg(feature = "relayout")]
 mod copies;
 mod layout;
+mod page;
 mod pairs;
 mod placed;
 mod recognise;
@@ -74,6 +75,7 @@ use crate::part::Part;
 #[cfg(feature = "relayout")]
 pub use copies::{BlockCopy, copies};
 use layout::{Field, Written, refused};
+pub use page::{PageField, Pages};
 pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
 
@@ -227,6 +229,28 @@ impl KvCache {
         &self.written.letters
     }
 
+    /// The bytes from one page to the next, and the bytes that a page stores: what a block holds of a layer.
+    /// The pool is padded where the two differ. `None` where no page lies in one piece, as in BHLNC.
+    ///
+    /// ```
+    /// let cache: tensor_layout_text::kv::KvCache = "kv:BNHC:u8[B=4,H=1,N=64,C=584,page=37440]".parse()?;
+    /// assert_eq!(cache.page_bytes(), Some((37_440, 37_376)));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn page_bytes(&self) -> Option<(u64, u64)> {
+        self.written.page_bytes()
+    }
+
+    /// The tokens of a block of the engine's memory manager, which a block table counts, and the tokens of a
+    /// block of its kernels, which memory follows. They are the same number unless the text says
+    /// `kernel=`. `None` for an order without blocks.
+    #[must_use]
+    pub fn block_tokens(&self) -> Option<(u64, u64)> {
+        let tokens = self.written.size("N").filter(|_| self.written.has("B"))?;
+        Some((tokens, self.written.size("kernel").unwrap_or(tokens)))
+    }
+
     /// The letters of the logical axes: `LBHNC`, or `LTHC` where tokens are counted in place of blocks.
     #[must_use]
     pub fn axes(&self) -> &str {
@@ -260,12 +284,7 @@ impl KvCache {
     /// there is one run, of `None`.
     fn runs(&self) -> impl Iterator<Item = Option<(u64, &[u64])>> + '_ {
         let table = self.table();
-        let mut done = 0_u64;
-        let runs = table.chunk_by(|&block, &next| block.checked_add(1) == Some(next)).map(move |run| {
-            let start = done;
-            done = done.saturating_add(checked::count(run.len()).saturating_mul(self.tokens_of_block));
-            Some((start, run))
-        });
+        let runs = runs_of(table, self.tokens_of_block).map(Some);
         let end = self.written.size("T").unwrap_or(u64::MAX);
         core::iter::once(None)
             .filter(move |_| table.is_empty())
@@ -311,6 +330,16 @@ impl KvCache {
             None => Ok(()),
         }
     }
+}
+
+/// The runs of neighbouring blocks of a table, each with its first index, where a block has some tokens.
+fn runs_of(table: &[u64], tokens_of_block: u64) -> impl Iterator<Item = (u64, &[u64])> {
+    let mut done = 0_u64;
+    table.chunk_by(|&block, &next| block.checked_add(1) == Some(next)).map(move |run| {
+        let start = done;
+        done = done.saturating_add(checked::count(run.len()).saturating_mul(tokens_of_block));
+        (start, run)
+    })
 }
 
 /// An order: its letters, or the row of the table that has its name.

@@ -95,23 +95,26 @@ pub fn copies(from: &Layout, to: &Layout, settings: &Settings) -> Result<Copies,
         let named = |per: String| if per.is_empty() { "no scales".into() } else { format!("a scale per {per}") };
         return refused(format!("one side has {} and the other {}", named(per(from)), named(per(to))));
     }
-    let names = |side: &Layout| -> String {
-        let name = |plane: &Plane| if let Role::Component { name, .. } = plane.role { name } else { ' ' };
-        side.planes.iter().map(name).collect::<String>().trim_end().to_owned()
-    };
-    let components = [from, to].map(names);
-    if components[0] != components[1] {
-        let [from, to] = components.map(|names| match names.chars().map(|name| name.to_string()).collect::<Vec<_>>() {
-            names if names.is_empty() => "none of a frame".to_owned(),
-            names => names.join(", "),
-        });
+    let names = [from, to].map(|side| side.planes.iter().filter_map(|plane| plane.role.name()).collect::<Vec<_>>());
+    if names[0].iter().any(|name| !names[1].contains(name)) || names[0].len() != names[1].len() {
+        let in_words = |names: Vec<_>| if names.is_empty() { "none with a name".to_owned() } else { names.join(", ") };
+        let [from, to] = names.map(in_words);
         return refused(format!("one side has the planes {from}, and the other {to}"));
     }
     let packed = [from.packed(&DeviceLimits::none())?, to.packed(&DeviceLimits::none())?];
     let mut list = Vec::new();
-    for (number, (one, other)) in from.planes.iter().zip(&to.planes).enumerate() {
-        let at = packed.each_ref().map(|packed| packed.offsets.get(number).copied().unwrap_or(0));
-        plane_copies((one, other), (number, at), settings, &mut list)?;
+    for (number, one) in from.planes.iter().enumerate() {
+        // Planes with names may be in another order on the other side.
+        let is_same = |(place, other): (usize, &Plane)| match one.role.name() {
+            Some(name) => other.role.name() == Some(name),
+            None => place == number,
+        };
+        let Some(place) = to.planes.iter().enumerate().position(is_same) else { continue };
+        let at = [(&packed[0], number), (&packed[1], place)];
+        let at = at.map(|(packed, place)| packed.offsets.get(place).copied().unwrap_or(0));
+        if let Some(other) = to.planes.get(place) {
+            plane_copies((one, other), (number, at), settings, &mut list)?;
+        }
     }
     let bytes = [from.size_in_bytes()?, to.size_in_bytes()?];
     let groups = match (from.planes.as_slice(), to.planes.as_slice()) {

@@ -71,7 +71,7 @@ impl Layout {
         let held: u64 = of.fields().iter().map(bits).fold(0, u64::saturating_add);
         let others = of.bytes().saturating_mul(8).saturating_sub(held);
         if is_like && left.is_empty() && others == 0 {
-            return Ok(Layout { planes, shape: None, frame: None });
+            return Ok(Layout { planes, of: None });
         }
         let mut own: Vec<String> = of.fields().iter().map(field_in_words).collect();
         own.extend((others > 0).then(|| format!("{} of a block in no field", counted(others, "bit"))));
@@ -96,7 +96,7 @@ fn wanted(plane: &Plane) -> Option<Wanted> {
             let (&per, outer) = per.split_last()?;
             outer.iter().all(|&per| per == 1).then_some(Wanted { role: FieldRole::Scales, per, data_type })
         }
-        Role::Component { .. } | Role::Element { .. } => None,
+        Role::Component { .. } | Role::Field { .. } | Role::Element { .. } => None,
     }
 }
 
@@ -130,6 +130,7 @@ fn plane_in_words(plane: &Plane) -> String {
             _ => format!("scales {} per {}", plane.type_name(), crate::numbers::list(per)),
         },
         Role::Component { name, .. } => format!("{name} of a frame, {}", plane.type_name()),
+        Role::Field { name } => format!("{name} of pages, {}", plane.type_name()),
         Role::Element { .. } => format!("an element of a tuple, {}", plane.type_name()),
         Role::Values => format!("values {}", plane.type_name()),
     }

@@ -30,7 +30,7 @@ use tensor_layout::strided::GapOwner;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error, ToIndexMap};
 
-use super::{Layout, Part, Plane, Role};
+use super::{Layout, Part, Plane, Role, Whole};
 use crate::named::{TableRow, nearest, sections};
 use crate::notation::Notation;
 use crate::numbers::list;
@@ -400,7 +400,7 @@ impl Frame {
             }
             (_, _, names) => names.iter().copied().filter_map(plane).collect::<Result<_, Error>>(),
         };
-        Ok(Layout { planes: planes?, shape: None, frame: Some(Box::new(self)) })
+        Ok(Layout::with(planes?, Whole::Frame(self)))
     }
 }
 

@@ -12,6 +12,7 @@
 //! ndarray(.., strides=(-12,4))              1 plane, 1 part     axis 0 runs backwards
 //! (f32[2]{0}, s8[3]{0})                     2 planes            elements {0} and {1}
 //! frame.nv12:u8[1080,1920]                  3 planes            y, and u and v of [540,960]
+//! kv page B=8 { conv: .., ssm: .. } to ..   2 planes            conv and ssm, by page
 //! ```
 //!
 //! The parts of a plane hold each index exactly once.
@@ -39,7 +40,7 @@ use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
 use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, ArrayShape, Error, ToIndexMap};
 
-use crate::kv::KvCache;
+use crate::kv::{KvCache, PageField, Pages};
 use crate::named::NamedLayout;
 use crate::notation::Notation;
 
@@ -76,10 +77,18 @@ pub use view::step_of_scales;
 pub struct Layout {
     /// The values first, then their scales; or the elements of a tuple that are no tuples.
     planes: SmallVec<[Plane; 1]>,
-    /// The shape of a tuple, or of a value without elements.
-    shape: Option<Box<Shape>>,
-    /// The frame whose planes these are.
-    frame: Option<Box<Frame>>,
+    /// What the planes are the planes of, if that is more than values and their scales.
+    of: Option<Box<Whole>>,
+}
+
+/// What some planes are the planes of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Whole {
+    /// A tuple, or a value without elements.
+    Shape(Shape),
+    Frame(Frame),
+    Pages(Pages),
+    Cache(KvCache),
 }
 
 /// One plane of a [`Layout`]: a tensor in a buffer of its own, or in a place of its own in one buffer.
@@ -116,6 +125,11 @@ pub enum Role {
         name: char,
         /// The number of rows and columns of pixels that have one element.
         per: Vec<u64>,
+    },
+    /// One kind of state of [pages](Pages).
+    Field {
+        /// The name of the field.
+        name: String,
     },
     /// An element of a tuple.
     Element {
@@ -158,7 +172,7 @@ impl Layout {
     /// The shape of a tuple, or of a value of XLA without elements. `None` for every other layout.
     #[must_use]
     pub fn shape(&self) -> Option<&Shape> {
-        self.shape.as_deref()
+        if let Some(Whole::Shape(shape)) = self.of.as_deref() { Some(shape) } else { None }
     }
 
     /// Returns a layout along some axes of which the tensor runs backwards, in ascending order. `layout`
@@ -170,22 +184,36 @@ impl Layout {
         turned
     }
 
-    /// The plane of a component of a frame, by its name.
+    /// The plane of a component of a frame, or of a field of pages, by its name.
     #[must_use]
     pub fn component(&self, name: &str) -> Option<&Plane> {
-        let is_named =
-            |plane: &&Plane| matches!(plane.role, Role::Component { name: own, .. } if name.chars().eq([own]));
-        self.planes.iter().find(is_named)
+        self.planes.iter().find(|plane| plane.role.name().is_some_and(|own| own == name))
     }
 
     /// The frame whose planes these are. `None` for every other layout, and for a view of a frame.
     #[must_use]
     pub fn frame(&self) -> Option<&Frame> {
-        self.frame.as_deref()
+        if let Some(Whole::Frame(frame)) = self.of.as_deref() { Some(frame) } else { None }
+    }
+
+    /// The pages whose fields these planes are. `None` for every other layout.
+    #[must_use]
+    pub fn pages(&self) -> Option<&Pages> {
+        if let Some(Whole::Pages(pages)) = self.of.as_deref() { Some(pages) } else { None }
+    }
+
+    /// The cache of one order that this layout is. `None` for every other layout, and for a view of a cache.
+    #[must_use]
+    pub fn cache(&self) -> Option<&KvCache> {
+        if let Some(Whole::Cache(cache)) = self.of.as_deref() { Some(cache) } else { None }
     }
 
     pub(crate) fn of(plane: Plane) -> Layout {
-        Layout { planes: SmallVec::from_iter([plane]), shape: None, frame: None }
+        Layout { planes: SmallVec::from_iter([plane]), of: None }
+    }
+
+    fn with(planes: SmallVec<[Plane; 1]>, of: Whole) -> Layout {
+        Layout { planes, of: Some(Box::new(of)) }
     }
 }
 
@@ -352,9 +380,33 @@ impl TryFrom<NamedLayout> for Layout {
 /// Converts the cache as if its text had been read.
 impl From<KvCache> for Layout {
     fn from(cache: KvCache) -> Layout {
-        Layout::of(match cache.to_index_map() {
+        let plane = match cache.to_index_map() {
             Ok(map) => Plane::named(map.into(), cache.to_string()),
             Err(_) => Plane::in_parts(cache.sizes(), cache.parts(), cache.to_string()),
-        })
+        };
+        Layout::with(SmallVec::from_iter([plane]), Whole::Cache(cache))
+    }
+}
+
+/// Converts the pages as if their text had been read: a plane for each field, all in one buffer.
+impl TryFrom<Pages> for Layout {
+    type Error = Error;
+
+    fn try_from(pages: Pages) -> Result<Layout, Error> {
+        let records = Some(pages.to_string());
+        let plane = |field: &PageField| {
+            let role = Role::Field { name: field.name.clone() };
+            let parts = pages.parts(field)?;
+            let plane = match parts.as_slice() {
+                [part] => Plane::one(AnyLayout::Mapped(part.map.clone()), Notation::Strides, None),
+                _ => {
+                    let sizes = core::iter::once(pages.count()).chain(field.sizes.iter().copied()).collect();
+                    Plane::in_parts(sizes, parts, pages.alone(field).to_string())
+                }
+            };
+            Ok(Plane { role, records: records.clone(), ..plane })
+        };
+        let planes = pages.fields().iter().map(plane).collect::<Result<_, Error>>()?;
+        Ok(Layout::with(planes, Whole::Pages(pages)))
     }
 }

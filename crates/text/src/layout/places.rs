@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use tensor_layout::Error;
+use tensor_layout::plan::counted;
 
 use super::{Layout, Plane, Role};
 use crate::part::check_index;
@@ -145,6 +146,12 @@ impl Layout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn places(&self, index: &[u64]) -> Result<Vec<Place>, Error> {
+        if let (Some(pages), [plane, ..]) = (self.pages(), self.planes.as_slice()) {
+            let (name, zeros) = (plane.role.name().unwrap_or_default(), vec!["0"; plane.sizes.len()].join(","));
+            let count = counted(pages.fields().len(), "field");
+            let reason = format!("it has {count}, each with sizes of its own: name one of them, as in {name}:{zeros}");
+            return Err(Error::not_expressible("one index", reason));
+        }
         // The sizes of the values bound the index: the last block of scales may be narrower.
         let values = self.planes.first().filter(|plane| plane.role == Role::Values);
         values.map_or(Ok(()), |values| check_index(&values.sizes, index))?;

@@ -9,11 +9,12 @@ use tensor_layout::strided::Integer;
 use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error};
 
+use crate::kv::Pages;
 use crate::notation::{Notation, Read, array_of_onednn_tag, read_array, read_whole};
 use crate::numbers::{list, read_list};
 
 use super::frame::Frame;
-use super::{Layout, Plane, Role, Written};
+use super::{Layout, Plane, Role, Whole, Written};
 
 /// The word between the planes. No notation of a single plane has it.
 const WITH: &str = " with ";
@@ -62,6 +63,11 @@ impl FromStr for Layout {
             let frame = Frame::read(&mut cursor)?;
             cursor.end("nothing more")?;
             return frame.try_into();
+        }
+        if Pages::begins(cursor.rest()) {
+            let pages = Pages::read(&mut cursor)?;
+            cursor.end("nothing more")?;
+            return pages.try_into();
         }
         match read_whole(&mut cursor)? {
             Read::One { layout, notation, text, reversed } => Ok(Layout::of_one(layout, notation, text, reversed)),
@@ -161,7 +167,7 @@ fn with_scales(whole: &str) -> Result<Layout, Error> {
         check_scales(&sizes, &scales, &per)?;
         planes.push(Plane { role: Role::Scales { per }, ..scales });
     }
-    Ok(Layout { planes, shape: None, frame: None })
+    Ok(Layout { planes, of: None })
 }
 
 /// Refuses scales that are not one for each block of values.
@@ -190,10 +196,15 @@ fn plane(text: &str) -> Result<Plane, Error> {
         Ok((data_type, sizes)) if cursor.end("").is_ok() => BufferTensorDesc::packed(data_type, &sizes)?.into(),
         _ => text.parse()?,
     };
+    let kind = match read.of.as_deref() {
+        None | Some(Whole::Cache(_)) => "",
+        Some(Whole::Frame(_)) => "a frame",
+        Some(Whole::Pages(_)) => "pages of several fields",
+        Some(Whole::Shape(_)) => "a tuple",
+    };
     match read.planes.into_iter().next() {
-        Some(plane) if read.shape.is_none() && read.frame.is_none() => Ok(plane),
-        Some(_) if read.shape.is_none() => Err(Error::not_expressible("plane", format!("{} is a frame", text.trim()))),
-        _ => Err(Error::not_expressible("plane", format!("{} is a tuple", text.trim()))),
+        Some(plane) if kind.is_empty() => Ok(plane),
+        _ => Err(Error::not_expressible("plane", format!("{} is {kind}", text.trim()))),
     }
 }
 
@@ -221,6 +232,6 @@ impl From<Shape> for Layout {
             plane.role = Role::Element { path };
             planes.push(plane);
         }
-        Layout { planes, shape: Some(Box::new(shape)), frame: None }
+        Layout::with(planes, Whole::Shape(shape))
     }
 }

@@ -60,6 +60,9 @@ impl Layout {
                     (Role::Component { name: a, per: p }, Role::Component { name: b, per: q }) => {
                         format!("one has {a} for each {} pixels and the other {b} for each {}", by(p), by(q))
                     }
+                    (Role::Field { name: a }, Role::Field { name: b }) => {
+                        format!("field {place} is {a} in one and {b} in the other")
+                    }
                     _ => format!("plane {place} holds other things"),
                 });
             }
@@ -67,7 +70,9 @@ impl Layout {
                 let of = match &plane.role {
                     Role::Values => String::new(),
                     Role::Scales { .. } => "of the scales, ".into(),
-                    Role::Component { name, .. } => format!("of {name}, "),
+                    role @ (Role::Component { .. } | Role::Field { .. }) => {
+                        format!("of {}, ", role.name().unwrap_or_default())
+                    }
                     Role::Element { path } => format!("of element {{{}}}, ", joined(path)),
                 };
                 difference.reason.insert_str(0, &of);

@@ -35,7 +35,22 @@ impl Layout {
         if self.is_tuple() {
             return Err(refused("it is a tuple, and a view is of one array"));
         }
-        if let (Some(_), [_, .., last]) = (&self.frame, self.planes.as_slice()) {
+        if let Some(pages) = self.pages() {
+            return match step {
+                ViewStep::Slice(slices) => match slices.split_first() {
+                    Some((first, others)) if others.iter().all(|slice| *slice == Slice::ALL) => {
+                        pages.slice(*first)?.try_into()
+                    }
+                    _ => Err(refused(
+                        "its fields have sizes of their own: slice the pages alone, as in 0:2, or view one of the fields",
+                    )),
+                },
+                _ => Err(refused(
+                    "it is pages of several fields, which are sliced by whole pages: view one of the fields",
+                )),
+            };
+        }
+        if let (Some(_), [_, .., last]) = (self.frame(), self.planes.as_slice()) {
             let reason = format!("it is a frame, whose planes have sizes of their own: view one of them, as in {last}");
             return Err(refused(reason));
         }
@@ -52,7 +67,7 @@ impl Layout {
             _ => plane.view(step),
         };
         let planes = self.planes.iter().map(view).collect::<Result<_, Error>>()?;
-        Ok(Layout { planes, shape: None, frame: None })
+        Ok(Layout { planes, of: None })
     }
 }
 

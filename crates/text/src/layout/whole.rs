@@ -1,5 +1,7 @@
 //! `whole`: the one index map of a layout, or why there is none.
 
+use std::borrow::Cow;
+
 use tensor_layout::plan::counted;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::Shape;
@@ -26,10 +28,10 @@ impl Layout {
     /// ```
     pub fn whole(&self) -> Result<&IndexMap, Error> {
         match self.planes.as_slice() {
-            [plane] if self.shape.is_none() => plane.whole(),
+            [plane] if !self.is_tuple() => plane.whole(),
             planes => {
                 let count = counted(planes.len(), if self.is_tuple() { "element" } else { "plane" });
-                match self.frame.is_some() {
+                match self.frame().is_some() {
                     true => Err(Error::not_expressible(
                         "single index map",
                         format!(
@@ -57,7 +59,7 @@ impl Layout {
     /// Whether this is a tuple, or another value of XLA that is no array.
     #[must_use]
     pub fn is_tuple(&self) -> bool {
-        self.shape.is_some()
+        self.shape().is_some()
     }
 
     /// The tensor of blocks, if the layout is one. Its index map is that of the bytes.
@@ -145,12 +147,23 @@ impl ToIndexMap for Plane {
 }
 
 impl Role {
+    /// The name of a component of a frame or of a field of pages. `None` for every other role.
+    #[must_use]
+    pub fn name(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Role::Component { name, .. } => Some(name.to_string().into()),
+            Role::Field { name } => Some(name.into()),
+            _ => None,
+        }
+    }
+
     /// The word for an element of the plane: `value` or `scale`.
     #[must_use]
     pub fn noun(&self) -> &'static str {
         match self {
             Role::Scales { .. } => "scale",
             Role::Component { .. } => "component",
+            Role::Field { .. } => "field",
             Role::Values => "value",
             Role::Element { .. } => "element",
         }

@@ -9,17 +9,17 @@ use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_cute
 
 use crate::numbers::list;
 
-use super::{Layout, Plane, Role, Written};
+use super::{Layout, Plane, Role, Whole, Written};
 
 impl fmt::Display for Layout {
     /// Writes the layout in its notation, in canonical form. Of values with scales, every plane has its
     /// sizes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(shape) = &self.shape {
-            return shape.fmt(f);
-        }
-        if let Some(frame) = &self.frame {
-            return frame.fmt(f);
+        match self.of.as_deref() {
+            Some(Whole::Shape(shape)) => return shape.fmt(f),
+            Some(Whole::Frame(frame)) => return frame.fmt(f),
+            Some(Whole::Pages(pages)) => return pages.fmt(f),
+            Some(Whole::Cache(_)) | None => {}
         }
         for (place, plane) in self.planes.iter().enumerate() {
             let Role::Scales { per } = &plane.role else {
@@ -127,13 +127,18 @@ impl Plane {
 }
 
 impl Layout {
+    /// Whether the planes have names, as those of a frame and of pages.
+    fn has_names(&self) -> bool {
+        matches!(self.of.as_deref(), Some(Whole::Frame(_) | Whole::Pages(_)))
+    }
+
     /// The notation of the text that was read, or of its first plane.
     #[must_use]
     pub fn notation(&self) -> Notation {
-        match (&self.shape, &self.frame) {
-            (Some(_), _) => Notation::Xla,
-            (None, Some(_)) => Notation::Named,
-            (None, None) => self.values().notation(),
+        match self.of.as_deref() {
+            Some(Whole::Shape(_)) => Notation::Xla,
+            Some(Whole::Frame(_) | Whole::Pages(_)) => Notation::Named,
+            Some(Whole::Cache(_)) | None => self.values().notation(),
         }
     }
 
@@ -144,7 +149,7 @@ impl Layout {
     /// `not_expressible` or `unsupported_data_type` if the notation cannot express the layout.
     pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
         match (self.planes(), self.shape()) {
-            _ if self.frame.is_some() && notation == Notation::Named => Ok(self.to_string()),
+            _ if self.has_names() && notation == Notation::Named => Ok(self.to_string()),
             (_, Some(shape)) if notation == Notation::Xla => Ok(shape.to_string()),
             ([plane], None) => plane.text_in(notation),
             (_, Some(_)) => {
@@ -153,9 +158,10 @@ impl Layout {
                 Err(Error::not_expressible(notation.noun(), reason))
             }
             _ => {
-                let reason = match self.frame.is_some() {
-                    true => "it is a frame of several planes, each with a layout",
-                    false => "it has planes of values and of scales, each with a layout",
+                let reason = match self.of.as_deref() {
+                    Some(Whole::Frame(_)) => "it is a frame of several planes, each with a layout",
+                    Some(Whole::Pages(_)) => "it is pages of several fields, each with a layout",
+                    _ => "it has planes of values and of scales, each with a layout",
                 };
                 Err(Error::not_expressible(notation.noun(), reason))
             }
