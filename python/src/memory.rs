@@ -67,7 +67,8 @@ struct Managed {
 
 /// The owner that keeps the memory alive.
 enum Lender {
-    /// The buffer is boxed, because it may point into its own `Py_buffer`.
+    /// Boxed, because pointers of a `Py_buffer` may point into the `Py_buffer` itself, which therefore must
+    /// not move.
     Buffer(Box<PyBuffer>),
     DlPack(*mut Managed),
     DlPackVersioned(DlOwned),

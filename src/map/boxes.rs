@@ -139,7 +139,8 @@ impl BoxGroups {
         boxes.simplified(source.element_count()).swizzled(source, destination)
     }
 
-    /// Returns the boxes of the pair with the swizzles of both sides.
+    /// Returns the boxes with the swizzle of each side applied to the offsets of that side. `None` if a box
+    /// does not decompose, or there would be too many.
     fn swizzled(self, source: &IndexMap, destination: &IndexMap) -> Option<BoxGroups> {
         let swizzles = [source.swizzle(), destination.swizzle()];
         if swizzles.iter().all(Option::is_none) {

@@ -206,7 +206,8 @@ impl Relayout {
         plans
     }
 
-    /// This copy, planned with another choice. `None` if the settings exclude the choice.
+    /// Returns this copy, planned with another choice. `None` if the settings exclude the choice, or if there
+    /// is no plan with it.
     fn with_choice(&self, choice: Choice) -> Option<Relayout> {
         let settings = Settings { choice: Some(choice.to_string()), ..self.settings.clone() };
         settings.read_choice().ok()?;

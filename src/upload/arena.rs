@@ -58,7 +58,7 @@ pub struct ArenaBinding {
     pub offset: u64,
     /// The bytes of the buffer to bind.
     pub bound: Range<u64>,
-    /// The bytes at the end of `bound` that hold no element, counted from its start, as in
+    /// The bytes at the end of `bound` that hold no element, counted from the start of `bound`, as in
     /// [`UploadReport::padding`]. Zero them once, when the buffer is made.
     pub padding: Range<u64>,
     /// Whether the device reads or writes the tensor.

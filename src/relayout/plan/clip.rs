@@ -39,15 +39,15 @@ impl Spanned {
     }
 }
 
-/// Limits of the work of clipping.
+/// How much clipping may still produce and visit. When one of these numbers runs out, the result of clipping
+/// is `None`.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// How many more boxes there may be.
     boxes: usize,
     /// How many more entries the tables of these boxes may have. Every other loop counts as two entries.
     entries: u64,
-    /// How many more loops and entries may be visited. If there is no room of any of these kinds, the result
-    /// is `None`.
+    /// How many more loops and entries may be visited.
     steps: u64,
 }
 

@@ -24,8 +24,11 @@ const CALLED_FROM: usize = 1 << 9;
 /// planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
-/// The most boxes that are looked at together, and the longest block that they permute, in bytes.
+/// The most boxes that are planned as one permutation. Each pair of boxes is compared loop by loop, so this
+/// limits the time of planning.
 const MOST_TOGETHER: u64 = 64;
+
+/// The longest block of such boxes, in bytes. A block permutation of the kernel crate is no longer than this.
 const LONGEST_BLOCK: usize = 1 << 10;
 
 /// The longest unit of a reversal that is permuted, in bytes.

@@ -42,7 +42,7 @@ pub struct Copies {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PartCopy {
-    /// The plan. Copies of equal form share one.
+    /// How the copy is done. Copies that differ only in their offsets may share one plan.
     pub plan: Arc<Relayout>,
     /// The bytes that are added to the offsets of the plan, on the source and on the destination.
     pub at: [u64; 2],
@@ -212,7 +212,8 @@ pub fn in_own_bytes(map: &IndexMap) -> Result<IndexMap, Error> {
     Ok(map.clone().with_physical_elements(elements)?.with_gap_owner(map.gap_owner()))
 }
 
-/// The plans that were made last: the runs of a block table have few forms.
+/// The plans that were made last. Many copies of a block table differ only in their offsets, so few plans do
+/// for all of them.
 struct Shared {
     plans: Vec<(IndexMap, IndexMap, Arc<Relayout>)>,
     settings: Settings,
@@ -235,8 +236,8 @@ impl Shared {
     }
 }
 
-/// Moves a map to the start of its buffer, if it begins at a whole byte. Returns the bytes that it was moved
-/// by.
+/// Moves a map to the start of its buffer, so that copies at different offsets can share a plan. Returns the
+/// map and the number of bytes that it was moved by. A map that does not begin at a whole byte is not moved.
 fn moved(map: IndexMap) -> Result<(IndexMap, u64), Error> {
     let bits = checked::wide_product(map.base(), map.element_bits());
     let Some(bytes) = bits.checked_div(8).filter(|_| bits.is_multiple_of(8)) else { return Ok((map, 0)) };

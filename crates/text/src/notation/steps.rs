@@ -61,7 +61,8 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     steps
 }
 
-/// Returns `dimension 0: 2`, or `dimensions 3, 4 together: 1*10 + 2 = 12`, and the number.
+/// Returns the name of a component's number, such as `dimension 0 at 2` or `dimensions 3, 4 together at 12`,
+/// and the number. Dimensions that are fused have one row-major number.
 fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u64) {
     let at = |dim: usize| checked::at(index, dim);
     if let [dim] = component.dims() {
