@@ -97,7 +97,7 @@ pub(crate) fn validate<'py>(
     to_python(py, &answer.map_err(refused)?)
 }
 
-/// Returns the limits with a name. Those that were used before are kept, but not those of a file.
+/// Returns the limits with a name. Limits are kept for later calls, except those of a file, which may change.
 fn limits_of(name: &str) -> PyResult<Arc<DeviceLimits>> {
     static KEPT: Mutex<BTreeMap<String, Arc<DeviceLimits>>> = Mutex::new(BTreeMap::new());
     let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,19 +218,20 @@ pub(crate) fn convert_model<'py>(
         failure(object, limits)?;
     }
     let sentence = in_words_of_python(&answer.sentence);
-    // The system's errors end with its number of the error.
+    // A sentence that the operating system has for an error ends with the number of the error.
     if sentence.contains("(os error ") {
         return Err(PyOSError::new_err(sentence));
     }
     Err(refusal("not_converted", if sentence.is_empty() { "the model was not converted" } else { &sentence }))
 }
 
-/// A path that begins with a hyphen is no option of the command line.
+/// Returns the path in a form that the command line does not take for an option: `./-x` for `-x`.
 fn no_option(path: PathBuf) -> PathBuf {
     if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path }
 }
 
-/// Returns the error that an object of `model --json` has: of the whole model, of a tensor, or of the limits.
+/// Returns the error that an object of `model --json` reports, if there is one: an error of the whole model,
+/// of a tensor, or of the limits.
 fn failure(object: &Bound<'_, PyAny>, limits: &str) -> PyResult<()> {
     let get = |key: &str| object.get_item(key).ok().filter(|value| !value.is_none());
     let name = get("name").map(|name| format!("tensor `{name}`: ")).unwrap_or_default();

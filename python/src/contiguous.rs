@@ -56,7 +56,8 @@ pub(crate) fn ascontiguous<'py>(
             let array = as_numpy(a, dtype)?;
             match Elements::of(&array, false) {
                 Ok(source) if !source.sizes.is_empty() => (array, source),
-                // NumPy handles objects, and numbers without an axis, to which it adds one.
+                // NumPy copies arrays of objects. It also handles arrays without axes, to which it adds an
+                // axis.
                 _ => return numpy(py)?.module.bind(py).call_method1(intern!(py, "ascontiguousarray"), (array,)),
             }
         }
@@ -109,7 +110,7 @@ fn as_numpy<'py>(a: &Bound<'py, PyAny>, dtype: Option<&Bound<'py, PyAny>>) -> Py
             Err(_) => return Err(error),
         },
     };
-    // NumPy puts what it does not know into an array of one object.
+    // NumPy turns an object that it does not know into an array of one element, the object.
     let is_one_object =
         || PyResult::Ok(array.getattr("ndim")?.eq(0)? && array.getattr("dtype")?.getattr("hasobject")?.is_truthy()?);
     if !is_numpys && is_one_object()? {

@@ -78,10 +78,9 @@ pub(crate) fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], t
         Some(pool) => pool.install(|| plan.run_parallel(from, to)),
     };
     let done = py.detach(|| {
-        // Other threads may write what lies between the elements of `to`, such as a fourth channel. A copy
-        // into memory that is only written leaves these bytes alone. Elements that share a byte need the
-        // other way.
-        // SAFETY: `to` is borrowed exclusively and valid for writes until `copy` returns.
+        // Other threads may write the bytes between the elements of `to`, such as a fourth channel. A copy
+        // into write-only memory does not touch these bytes. Elements that share a byte need memory that can
+        // be read. SAFETY: `to` is borrowed exclusively and valid for writes until `copy` returns.
         let unread = unsafe { Destination::write_only(NonNull::from(&mut *to)) };
         match copy(unread) {
             Err(error) if error.code() == "destination_read" => copy(to.into()),
@@ -120,7 +119,7 @@ impl Side<'_> {
     pub(crate) fn of(layout: &Layout) -> PyResult<Side<'_>> {
         let values = layout.whole.values();
         if layout.whole.planes().len() != 1 || layout.whole.is_tuple() || values.parts().is_empty() {
-            // The sentence says what the layout has.
+            // The error says what the layout has instead of one map.
             layout.map()?;
         }
         Ok(match values.any() {
@@ -344,7 +343,7 @@ pub(crate) fn measure(layout: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, most_byt
     }
 }
 
-/// Returns NumPy's array of a foreign array as one of the type that the foreign array has.
+/// Returns the NumPy array of a foreign array, viewed as the element type of that array.
 pub(crate) fn with_type_of<'py>(
     foreign: &Bound<'py, PyAny>,
     array: Bound<'py, PyAny>,

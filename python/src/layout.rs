@@ -49,7 +49,7 @@ const MOST_TEXTS: usize = 1024;
 #[derive(Clone)]
 pub(crate) struct Layout {
     pub(crate) whole: Whole,
-    /// What a new array of the layout looks like, once that was asked for.
+    /// The form of a new array of the layout. It is computed at the first use.
     form: OnceLock<Form>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn data_type(name: &Bound<'_, PyAny>) -> PyResult<DataType> {
     DataType::from_name_in(Naming::Numpy, short).map_or_else(|| short.parse().map_err(refused), Ok)
 }
 
-/// What makes a plane equal to another one: everything but the notation.
+/// The properties by which two planes are compared: everything but the notation.
 type Key<'a> = (&'a [u64], Result<&'a AnyLayout, Vec<(String, &'a IndexMap)>>, &'a [usize], &'a Role, u64, String);
 
 fn key(plane: &Plane) -> Key<'_> {

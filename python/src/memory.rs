@@ -86,7 +86,7 @@ impl Drop for Lender {
                         deleter(*managed);
                     }
                 }
-                // It calls the deleter itself.
+                // `DlOwned` calls the deleter when it is dropped.
                 Lender::DlPackVersioned(_) => {}
             }
         }
@@ -104,7 +104,7 @@ pub(crate) struct Elements {
     pub(crate) sizes: SmallVec<[usize; 8]>,
     /// The strides, in bytes.
     pub(crate) strides: SmallVec<[isize; 8]>,
-    /// The size of an element, in bytes. Of lanes, the size of all lanes together.
+    /// The size of an element, in bytes. If an element has several lanes, the size of all its lanes together.
     pub(crate) item: usize,
     /// How many elements of `data_type` are in one item: the lanes of DLPack. They become one more axis.
     pub(crate) lanes: usize,
@@ -216,7 +216,7 @@ impl Elements {
         let sizes: SmallVec<[usize; 8]> = match (numbers(buffer.shape), rank) {
             (Some(sizes), _) => sizes.iter().map(|&size| count("a size", size)).collect::<PyResult<_>>()?,
             (None, 0) => SmallVec::new(),
-            // NULL for a row means that the length has its size.
+            // If `shape` is NULL, the buffer has one axis, whose size follows from the length.
             (None, 1) => SmallVec::from_iter(count("its length", buffer.len)?.checked_div(item)),
             (None, _) => return Err(odd(format!("has {rank} axes without sizes"))),
         };
@@ -308,7 +308,7 @@ impl Elements {
         if lanes == 0 {
             return Err(refusal("out_of_limits", "an element of the tensor has 0 lanes"));
         }
-        // The flag says of each element that it takes a byte, so that lanes of it take a byte each.
+        // With this flag every element takes a byte, and so does every lane.
         let is_padded = fields.is_padded_to_bytes && width < 8;
         let bits = (if is_padded { 8 } else { usize::from(width) }).saturating_mul(lanes);
         let data_type = DataType::try_from(fields.dtype).ok();

@@ -89,7 +89,7 @@ pub(crate) fn contiguous_like<'py>(
 
 /// Memory for a layout.
 pub(crate) struct NewArray<'py> {
-    /// The whole memory as bytes. Those of the layout are `bytes` from `start` on.
+    /// The whole memory as bytes. The layout takes `bytes` bytes of it, from `start` on.
     array: Bound<'py, PyAny>,
     memory: Elements,
     start: usize,
@@ -136,7 +136,7 @@ impl<'py> NewArray<'py> {
         let dtype = if form.is_whole { dtype_of(py, form.data_type)? } else { None };
         let dtype = match dtype {
             Some(dtype) => dtype,
-            // A library without the type has words of this width.
+            // If the library lacks the type, the array has unsigned integers of the same width.
             None => numpy.module.bind(py).call_method1(intern!(py, "dtype"), (format!("u{}", form.width),))?,
         };
         let arguments = PyDict::new(py);
@@ -168,12 +168,12 @@ pub(crate) struct Form {
     pub(crate) sizes: SmallVec<[usize; 8]>,
     /// The strides, in bytes. `None` for a row.
     pub(crate) strides: Option<SmallVec<[isize; 8]>>,
-    /// The offset of index 0 of each axis, in bytes: that of an axis that runs backwards is stored last.
+    /// The offset of index 0 of all axes, in bytes. It is above 0 if an axis runs backwards.
     first: usize,
     pub(crate) bytes: u64,
     /// Whether the buffer has bits that belong to no element.
     pub(crate) has_padding: bool,
-    /// Whether there are strides of 0 or more, and every element has a place of its own.
+    /// Whether no stride is negative, and no two elements share an offset.
     pub(crate) is_simple: bool,
 }
 

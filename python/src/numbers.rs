@@ -9,7 +9,7 @@ use crate::error::refusal;
 /// A number from 0 to 2^64 - 1.
 pub(crate) struct Number(pub(crate) u64);
 
-/// Any number of such numbers: a tuple, a list, a NumPy array.
+/// A list of numbers from 0 to 2^64 - 1: a tuple, a list or a NumPy array.
 pub(crate) struct Numbers(pub(crate) Vec<u64>);
 
 /// A place in a list, or the length of one.

@@ -39,7 +39,7 @@ impl<'a> Binding<'a> {
     }
 
     /// Returns this binding with permission to share its memory with the binding at `position` of the list.
-    /// One of the two may say so.
+    /// It is enough if one of the two bindings says so.
     #[must_use]
     pub fn aliasing(self, position: usize) -> Binding<'a> {
         Binding { aliasing: Some(position), ..self }

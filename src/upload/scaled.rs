@@ -37,7 +37,8 @@ use super::validate::Role;
 /// ```
 pub struct ScaledTensor<'a> {
     layouts: Vec<&'a (dyn ToIndexMap + Sync)>,
-    /// The maps of the planes, each with the block that an element of it is for. The block of a value is 1.
+    /// The map of each plane, with its block: how many values of each axis share one element of the plane.
+    /// The block of the plane of values is 1 on each axis.
     planes: Vec<(IndexMap, Dims)>,
 }
 
@@ -102,7 +103,7 @@ impl<'a> ScaledTensor<'a> {
         let index: Dims = index.iter().map(|&i| index_of(i)).collect();
         let offset = |(map, block): &(IndexMap, Dims)| {
             let place: Dims = index.iter().zip(block).map(|(i, number)| i.divided_by(*number)).collect();
-            // A list of another length stays so, and the map refuses it.
+            // An index of another rank is passed on as it is, and the map refuses it.
             if index.len() == block.len() { map.offset(&place) } else { map.offset(&index) }
         };
         self.planes.iter().map(offset).collect()
@@ -156,7 +157,8 @@ impl<'a> ScaledTensor<'a> {
         Err(refusal.unwrap_or_else(|| Code::NoPieces.by(limits.max_binding, limits.offset_alignment)))
     }
 
-    /// Returns the pieces of so many rows of an axis. `None` if a plane of one does not fit.
+    /// Returns pieces of `rows` indices of an axis each. `None` if a plane of some piece does not fit a
+    /// binding.
     fn cut(&self, axis: usize, rows: u64, limits: &DeviceLimits) -> Result<Option<Vec<ScaledPiece>>, Error> {
         let sizes = self.planes.first().map_or(&[][..], |(map, _)| map.sizes());
         let (size, mut pieces, mut start) = (sizes.get(axis).copied().unwrap_or(1), Vec::new(), 0);

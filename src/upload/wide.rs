@@ -51,7 +51,7 @@ impl WideIndex {
     ) -> Option<WideIndex> {
         let axes = || sizes.iter().zip(strides.iter()).map(|(&size, &stride)| (size, u128::from(stride)));
         let reach = |(size, stride): (u64, u128)| u128::from(size.saturating_sub(1)).times(stride);
-        // The later axes reach `left` elements further.
+        // How far the axes without an index yet reach together, in elements.
         let mut left = axes().map(reach).fold(0_u128, Exact::plus);
         let (wanted, mut offset) = ((8_u128 << bits).div_ceil(scale), u128::from(base));
         if sizes.contains(&0) || offset.plus(left) < wanted {

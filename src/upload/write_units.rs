@@ -49,7 +49,7 @@ pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u6
     answer
 }
 
-/// The bits of the units that hold an element. Rows that share a unit may count it twice.
+/// The bits of the units that hold an element. If two rows share a unit, it may be counted twice.
 pub(super) fn bits_in_units(tensor: (&BufferTensorDesc, u64), unit: u64) -> Option<u128> {
     let units = units(tensor, unit.max(1))?;
     Some(units.iter().map(|part| u128::from(part.element_count()) * u128::from(unit.max(1)) * 8).sum())

@@ -175,7 +175,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     })
 }
 
-/// Whether two caches count blocks, at least one of them, and the blocks or the axes differ.
+/// Whether two caches cannot be copied block by block: at least one counts blocks, and they differ in the
+/// tokens of a block or in whether tokens are counted.
 fn is_by_blocks(from: &str, to: &str) -> bool {
     let has = |name: &str| {
         [from, to].map(|cache| cache.split(['[', ',', ']']).find_map(|field| field.trim().strip_prefix(name)))
@@ -186,8 +187,8 @@ fn is_by_blocks(from: &str, to: &str) -> bool {
         && (own != other || tokens[0] != tokens[1])
 }
 
-/// Returns the text of the first channels of a frame, as many as the other side has, if these are all that
-/// the other side lacks.
+/// Returns the text of a layout of the first channels of a frame, if the other side differs only by having
+/// fewer channels.
 fn fewer_channels(from: &str, to: &str) -> Option<String> {
     let (from, to): (Layout, Layout) = (from.parse().ok()?, to.parse().ok()?);
     let (whole, sizes) = (from.frame().and(from.planes().first())?, to.sizes());
@@ -207,7 +208,8 @@ fn fewer_channels(from: &str, to: &str) -> Option<String> {
     let (sizes, strides) = (write_list(sizes), strides.join(","));
     let text = format!("ndarray(shape={sizes}, dtype=uint8, strides=[{strides}], offset={offset})");
     let text = text.replace('[', "(").replace(']', ")");
-    // The channels may have other distances than the first two.
+    // The strides come from the first two channels. The text is right only if all channels have the same
+    // distance.
     let first: Layout = text.parse().ok()?;
     let places = |channel: u64| {
         let mut index = vec![0; outer.len()];
@@ -217,7 +219,7 @@ fn fewer_channels(from: &str, to: &str) -> Option<String> {
     (0..*count).map(places).all(|[first, whole]| first == whole).then_some(text)
 }
 
-/// Copies, and says what to do where sizes differ for a known reason.
+/// Copies one pair of layouts. If it is refused for a known reason, prints what to do instead.
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     match copy(from, to, arguments, output) {
         Err(Stop::Refused(pair, error))
@@ -350,7 +352,8 @@ fn converted(source: &[u8], to: &Side, copies: &Copies, padding: Padding) -> Res
     Ok(buffer)
 }
 
-/// Returns a layout with unsigned integers instead of signed ones, whose upper bits are zeros.
+/// Returns a layout with unsigned integers instead of signed ones, so that a copy fills the upper bits with
+/// zeros.
 fn unsigned(layout: &Layout) -> Result<Layout, Error> {
     let unsigned = |data_type| match data_type {
         DataType::S1 => DataType::U1,

@@ -50,7 +50,7 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
         let names: Vec<String> = same.collect();
         if names.is_empty() { layers.collect() } else { names }
     };
-    // Caches that differ in axes of size 1 alone are one map, and one line.
+    // Caches that differ only in axes of size 1 have the same map, and share a line.
     let mut lines: Vec<(Key, String, Vec<String>)> = Vec::new();
     for cache in &caches {
         let map = cache.to_index_map().map_err(refused(layout))?;

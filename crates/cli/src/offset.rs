@@ -110,11 +110,11 @@ fn component_at(layout: &Layout, text: &str, place: &str, output: &mut Output) -
 
 struct Answer<'l> {
     plane: &'l Plane,
-    /// The index that is stored at the offset; `None` if padding is there. Of a tensor of blocks it is that
-    /// of a byte.
+    /// The index that is stored at the offset. `None` if padding is stored there. In a tensor of blocks it is
+    /// the index of a byte.
     index: Option<Vec<u64>>,
     offset: u64,
-    /// What a byte of a tensor of blocks has of the values, in words.
+    /// In a tensor of blocks, the values that have bits in the byte, in words.
     values: Option<String>,
     /// The bits of a value that shares its byte with others, in words.
     bits: String,
@@ -187,7 +187,8 @@ impl<'l> Answer<'l> {
     }
 }
 
-/// Returns the bits of a value that has less than its bytes, `, bits 4 to 7`, and where its others are.
+/// Returns where the bits of a value are if they do not fill whole bytes: `, bits 4 to 7`, followed by the
+/// offset and the bits of every further byte.
 fn bits_beside(place: &Place) -> String {
     let whole = place.bits.iter().all(|(_, bits)| bits.end.saturating_sub(bits.start).is_multiple_of(8));
     let mut words = String::new();
@@ -200,7 +201,8 @@ fn bits_beside(place: &Place) -> String {
     words
 }
 
-/// Returns the steps, in words, from an index to its offset: it is index `inside` of a part.
+/// Returns the steps from an index to its offset, in words. The part with number `part` holds the element, at
+/// its own index `inside`.
 fn steps_of(plane: &Plane, index: &[u64], part: usize, inside: &[u64]) -> Vec<String> {
     let Some(own) = plane.parts().get(part) else { return Vec::new() };
     let mut steps = Vec::new();
@@ -218,7 +220,7 @@ fn steps_of(plane: &Plane, index: &[u64], part: usize, inside: &[u64]) -> Vec<St
     steps
 }
 
-/// Returns the values of which a byte of a tensor of blocks has bits, in words.
+/// Returns the values that have bits in a byte of a tensor of blocks, in words. `None` for other tensors.
 fn values_at(plane: &Plane, index: &[u64]) -> Option<String> {
     let (values, [outer @ .., block, byte]) = (plane.blocks()?.block_type().values(), index) else { return None };
     let name = |k: u64| write_list(&[outer, &[block.saturating_mul(values).saturating_add(k)]].concat());

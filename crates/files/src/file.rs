@@ -93,7 +93,7 @@ impl File {
         self.parts.iter().flat_map(Part::tensors)
     }
 
-    /// Returns the tensor with this name. It is looked for from the front.
+    /// Returns the tensor with this name. The search goes through the list of tensors from the front.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Option<Tensor<'_>> {
         self.tensors().find(|tensor| tensor.name() == name)
@@ -171,8 +171,8 @@ impl File {
     }
 
     /// Checks that this model, a cache, was made of `source` as it is now: of a model with these headers and
-    /// sizes. Models that are laid out, and those of recipes, name their source so. The bytes of tensors are
-    /// not compared.
+    /// sizes. `lay_out` and recipes write this source into the metadata of a new model. The
+    /// bytes of tensors are not compared.
     ///
     /// # Errors
     ///
@@ -311,7 +311,7 @@ pub struct Tensor<'f> {
 }
 
 impl<'f> Tensor<'f> {
-    /// The name. That of the array of a .npy file is the name of the file without its ending.
+    /// The name of the tensor. The array of a .npy file is named after the file, without the ending.
     #[must_use]
     pub fn name(&self) -> &'f str {
         &self.entry.name
@@ -331,7 +331,7 @@ impl<'f> Tensor<'f> {
         Arc::clone(&self.entry.sizes)
     }
 
-    /// What its layout depends on.
+    /// The kind and the sizes, which determine the layout. Tensors with an equal form have equal layouts.
     pub(crate) fn form(&self) -> (&'f Kind, &'f [u64]) {
         (&self.entry.kind, &self.entry.sizes)
     }
@@ -353,19 +353,19 @@ impl<'f> Tensor<'f> {
         self.entry.layout()
     }
 
-    /// Whether the metadata names the layout. Other tensors are packed.
+    /// Whether the metadata of the file names the layout. A tensor without a named layout is packed.
     #[must_use]
     pub fn has_named_layout(&self) -> bool {
         matches!(self.entry.kind, Kind::Named(_))
     }
 
-    /// Whether the file has the tensor at a multiple of the size of its elements.
+    /// Whether the tensor begins in the file at a multiple of the size of its elements.
     #[must_use]
     pub fn is_aligned(&self) -> bool {
         self.entry.range.start.is_multiple_of(usize::from(self.entry.unit))
     }
 
-    /// The place of the bytes in their file.
+    /// The range of the file that holds the tensor, in bytes.
     #[must_use]
     pub fn range(&self) -> std::ops::Range<usize> {
         self.entry.range.clone()

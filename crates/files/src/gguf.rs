@@ -13,9 +13,9 @@
 //!
 //! The readers that engines use do not accept the same files. The package gguf takes the offset of each
 //! tensor as it is. ggml requires the sum of the padded sizes of the tensors before it, and all bytes of the
-//! padding after the last one. What only one of the two refuses is read here, and `Readers` has the reason.
-//! What both refuse is refused, and so is a string that the file cuts. The rules are those of gguf 0.19.0 and
-//! ggml 0.26.0.
+//! padding after the last one. A file that only one of the two refuses is read here, and `Readers` has the
+//! reason. A file that both refuse is refused, and so is a file that ends inside a string. The rules are
+//! those of gguf 0.19.0 and ggml 0.26.0.
 
 use std::collections::HashSet;
 
@@ -126,7 +126,7 @@ pub(crate) fn read(file: &[u8]) -> Result<Contents, String> {
             readers.ggml.get_or_insert_with(|| format!("tensor `{name}` has offset {offset}, expected {next}"));
         }
         let (entry, bytes) = info.entry(file, start)?;
-        // Each tensor is inside the file, so the padding of one alone may pass the end.
+        // Each tensor is inside the file, so only its padding may pass the end.
         next = next.saturating_add(bytes).checked_next_multiple_of(alignment).unwrap_or(u64::MAX);
         sum = sum.saturating_add(bytes);
         entries.push(entry);
@@ -306,7 +306,7 @@ impl<'a> Info<'a> {
     }
 }
 
-/// Returns a name as it may be shown. Of a long one only the first letters are copied.
+/// Returns the name in a form that may be printed. Only the first letters of a long name are copied.
 fn lossy(name: &[u8]) -> String {
     let head = name.get(..SHOWN).unwrap_or(name).to_vec();
     let shown = printable(&String::from_utf8_lossy(&head));

@@ -1,8 +1,9 @@
 //! The header of a new safetensors file, which lists the tensors that follow.
 //!
 //! Tensors with wider elements come first, so that each begins at a multiple of its element. Tensors of equal
-//! width keep their order. With an alignment, those come first whose size is a multiple of the larger power
-//! of two, and tensors of padding, `__fill.0` and so on, are where another one would begin elsewhere.
+//! width keep their order. With an alignment, tensors are sorted by the largest power of two that divides
+//! their size, the largest first. A tensor that would still begin at another place has a tensor of padding in
+//! front of it: `__fill.0` and so on.
 //!
 //! If all tensors are packed, the file names no layout and has the bytes that the safetensors libraries
 //! write, with more spaces after the header. Otherwise it names the layout of every tensor and its
@@ -89,7 +90,7 @@ pub(crate) struct Header {
     pub(crate) bytes: Vec<u8>,
     /// The tensors in the order of the file, as indices of the list that was passed.
     pub(crate) order: Vec<usize>,
-    /// The byte of the file at which each of them begins.
+    /// The offset in the file at which each tensor begins, in bytes.
     pub(crate) starts: Vec<u64>,
     pub(crate) data_bytes: u64,
 }

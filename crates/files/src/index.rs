@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::printable;
 use crate::{Error, Input};
 
-/// The longest index that is read, in bytes. One of 140,000 tensors has 14 MB.
+/// The longest index that is read, in bytes. The index of a model of 140,000 tensors has 14 MB.
 const MOST_BYTES: usize = 32 << 20;
 
 /// The JSON of an index.

@@ -78,7 +78,8 @@ impl NewFile {
             options.preserve_mode(false).preserve_owner(false);
         }
         let file = options.open(target).map_err(unwritable)?;
-        // Before the first byte is written, and for a link those of the file that it points to.
+        // The permissions are set before the first byte is written. For a link, they are those of the file
+        // that the link points to.
         if let Ok(metadata) = fs::metadata(target) {
             file.as_file().set_permissions(metadata.permissions()).map_err(unwritable)?;
         }

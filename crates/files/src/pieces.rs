@@ -8,7 +8,7 @@ use tensor_layout::relayout::{Piece, Relayout};
 /// it in memory.
 pub const PIECE: u64 = 64 << 20;
 
-/// What is told of how many bytes were written, as they are.
+/// A function that is called with the number of bytes whenever some were written.
 pub type Progress<'p> = &'p (dyn Fn(u64) + Sync);
 
 /// Why a copy in pieces ended before its end.
@@ -38,7 +38,7 @@ impl Pieces {
         plan.partition(usize::try_from(wanted).unwrap_or(1), 1).map(Pieces)
     }
 
-    /// The bytes of the longest piece.
+    /// The size of the longest piece, in bytes.
     #[must_use]
     pub fn longest(&self) -> u64 {
         self.0.iter().map(|piece| bytes(piece.destination_range().len())).max().unwrap_or(0)

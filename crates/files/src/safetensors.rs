@@ -36,8 +36,8 @@ pub(crate) const ROW_OF_BYTES: DataType = DataType::U8;
 /// The bytes of the length in front of the header.
 pub(crate) const LENGTH: usize = size_of::<u64>();
 
-/// The longest header of the format, and the longest that is read, in bytes. Those of public models have less
-/// than 2 MB a file.
+/// The longest header of the format, and the longest that is read, in bytes. The headers of public models
+/// have less than 2 MB a file.
 const LONGEST: u64 = 100_000_000;
 const MOST_BYTES: usize = 25_000_000;
 
@@ -122,7 +122,8 @@ pub(crate) fn read(file: &[u8]) -> Result<Contents, String> {
     }
 }
 
-/// Takes the words about tensors out of the metadata whose keys begin so.
+/// Takes the entries whose keys begin with `prefix` out of the metadata. Each such entry is about the tensor
+/// that the rest of its key names.
 fn words_of(
     infos: &[(String, Info)],
     prefix: &str,
@@ -176,7 +177,8 @@ fn entry(
     Ok(Entry { name: name.into(), kind, sizes: sizes.into(), range, unit })
 }
 
-/// Reads the layout that the metadata names, and checks that it can be the one of these bytes.
+/// Reads the layout that the metadata names, and checks that the stored type, shape and number of bytes fit
+/// it.
 fn named_layout(name: &str, text: &str, stored: DataType, shape: &[u64], bytes: &[u8]) -> Result<Layout, String> {
     let refuse = |why: String| {
         format!("names `{}`, which cannot be the layout of tensor `{}`: {why}", printable(text), printable(name))

@@ -60,7 +60,7 @@ pub(crate) struct Entry {
     pub(crate) sizes: Arc<[u64]>,
     /// The place of the bytes in the file.
     pub(crate) range: Range<usize>,
-    /// The bytes that the place should be a multiple of.
+    /// The alignment of an element, in bytes. An aligned tensor begins at a multiple of this number.
     pub(crate) unit: u8,
 }
 

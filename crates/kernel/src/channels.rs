@@ -105,12 +105,15 @@ pub(crate) struct Picks {
     pub(crate) source: Side,
     pub(crate) destination: Side,
     /// How many windows the source and the destination have in a step. There is code for 1 to 4 and for 8
-    /// windows of the source, so with 5 to 7 windows some are counted from which nothing is picked.
+    /// windows of the source. So 5 to 7 windows are counted as 8, and nothing is picked from the extra
+    /// windows.
     pub(crate) windows: (usize, usize),
-    /// The indices of the bytes that a window of the destination takes from a window of the source: a line
-    /// for each window of the destination, and in it for each window of the source.
+    /// The indices of the bytes that a window of the destination takes from a window of the source. There is
+    /// a line for each such pair. The lines of one destination window follow each other, in the order of the
+    /// source windows.
     pub(crate) indices: Vec<Line>,
-    /// For each window of the destination, ones where it has bytes of channels. Empty if that is everywhere.
+    /// For each window of the destination, a mask with ones at the bytes of channels. Empty if all bytes are
+    /// bytes of channels.
     pub(crate) written: Vec<Line>,
 }
 
@@ -119,9 +122,9 @@ impl Channels {
     /// are `steps` bytes apart, source and destination, and `channels` has the offsets of each channel in the
     /// first of them.
     ///
-    /// Returns `None` if a unit has not 1, 2 or 4 bytes, if there are no groups, no channels or more than
-    /// [`MOST_CHANNELS`], or if a side has neither rows nor groups: at most that many units, of which a
-    /// channel is the first.
+    /// Returns `None` if a unit does not have 1, 2 or 4 bytes, if there are no groups, or if there are no
+    /// channels or more than [`MOST_CHANNELS`]. Also returns `None` if a side has neither a row for each
+    /// channel nor groups: a group has at most [`MOST_CHANNELS`] units, and its first unit is a channel.
     ///
     /// ```
     /// use strided_copy::{Access, Available, Channels, Copy, Destination, Level, kernel::Kernel};

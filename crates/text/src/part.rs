@@ -64,7 +64,7 @@ impl Run {
         })
     }
 
-    /// Returns this run as numbers of the indices of another run, which has all of them.
+    /// Returns the positions of this run's indices in the run `whole`, which must contain all of them.
     pub(crate) fn within(self, whole: Run) -> Slice {
         let divided = |number: u64| number.checked_div(whole.step).unwrap_or(0);
         let start = divided(self.start.saturating_sub(whole.start));

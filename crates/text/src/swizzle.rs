@@ -1,15 +1,15 @@
 //! The suffix ` xor<bytes 4-6 ^= 7-9>` of a text: bits of the offset that higher bits flip.
 //!
 //! A bit that is flipped is followed by the bits that flip it: a range of bits by a range as long, or one bit
-//! by a sum. The unit is part of the suffix. CuTe prints `S<3,4,3> o 0 o (8,64):(64,1)` for the 128 byte mode
-//! of f16, where 3,4,3 counts bits of the byte and the layout counts elements; called as a function, the same
-//! object counts elements in both.
+//! by a sum. The unit is part of the suffix. For the 128 byte mode of f16, CuTe prints `S<3,4,3> o 0 o
+//! (8,64):(64,1)`. There 3,4,3 are bits of a byte offset, and the layout counts elements. If the same object
+//! is called as a function, both count elements.
 
 use tensor_layout::Error;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::map::{Flip, IndexMap, Swizzle};
 
-/// Returns the suffix of a swizzle. Nothing for none.
+/// Returns the suffix of a swizzle. The text is empty if there is no swizzle.
 pub(crate) fn suffix(swizzle: Option<&Swizzle>, element_bits: u32) -> String {
     swizzle.map_or_else(String::new, |swizzle| format!(" xor<{}>", swizzle.text(element_bits)))
 }

@@ -50,7 +50,7 @@ pub fn words_as(text: &str, words: &Layout) -> Result<Layout, Error> {
             false => Err(refused(format!("{held} takes {}, and the words {bytes}", counted(own, "byte")))),
         };
     }
-    // Sizes with one axis as much longer as elements of a type are narrower than words.
+    // Returns the sizes with one axis longer by the number of elements that a word holds.
     let longer = |axis: usize, data_type: DataType| {
         let (mut sizes, own) = (sizes.to_vec(), u64::from(data_type.bits()));
         let size = sizes.get_mut(axis)?;

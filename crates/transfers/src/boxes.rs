@@ -18,7 +18,8 @@ pub(crate) fn nests(plan: &Relayout, width: u64, nests: &mut Vec<Nest>) -> Resul
     let mut work = 0;
     match passes.as_slice() {
         [pass] => pass.boxes().try_for_each(|part| from_box(&part, width, &mut work, nests)),
-        // Several passes would keep the elements in between. The offsets of each index are taken instead.
+        // A copy of several passes stores elements in a buffer in between, which transfers cannot do. So each
+        // index is listed by its offsets.
         _ => by_index(plan, width, nests),
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Givers<'a> {
     ranks: &'a [Rank],
     /// The elements that each rank has given.
     given: Vec<u64>,
-    /// By their start along `axis`.
+    /// The groups, sorted by where their boxes start along `axis`.
     groups: Vec<Group>,
     /// The largest end along `axis` of each group and the groups before it.
     ends: Vec<u64>,
@@ -71,7 +71,8 @@ impl<'a> Givers<'a> {
     /// Returns a rank that gives some of a box, and its part. The elements that both have in common count as
     /// given. `None` if no rank holds any of them.
     pub(crate) fn next(&mut self, wanted: &[Range<u64>]) -> Option<(usize, &'a Part)> {
-        // Only the ranks that hold some of what one group holds are compared: others give the rest.
+        // Only groups that overlap the first group found are compared. The rest of the box is asked for in
+        // later calls.
         let one = self.overlapping(wanted).next()?;
         let shared = both(&self.groups.get(one)?.whole, wanted)?;
         let able: Vec<usize> = self.overlapping(&shared).collect();
@@ -119,7 +120,7 @@ impl<'a> Givers<'a> {
     }
 }
 
-/// What two boxes have in common.
+/// Returns the box that two boxes have in common. `None` if they are apart.
 fn both(a: &[Range<u64>], b: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
     let ranges = a.iter().zip(b).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end));
     ranges.map(|range| (range.start < range.end).then_some(range)).collect()

@@ -23,7 +23,7 @@ pub struct Transfer<'a> {
     pub loops: &'a [Loop],
 }
 
-/// What a list comes to.
+/// The totals of a list of transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Summary {
     /// The number of bytes that all transfers move.
@@ -176,7 +176,8 @@ impl Transfers {
         };
         let mut wrong = self.nests.iter().flat_map(|listed| starts(&listed.nest)).find(is_wrong);
         if let (Some(_), Some((piece, _))) = (wrong, self.ranges) {
-            // Runs that are too short or begin at a wrong place may be parts of longer ones.
+            // A run of a nest that is too short or unaligned may be a part of a longer run, so the merged
+            // runs are searched.
             wrong = Ranges::new(self.nests(), piece).find(is_wrong);
         }
         if let Some((source, destination, run)) = wrong {
@@ -243,7 +244,7 @@ impl Transfers {
         self.summary().count
     }
 
-    /// Returns what the list comes to, or `None` if that takes a visit to more than `runs` runs.
+    /// Returns the totals of the list, or `None` if counting them takes a visit to more than `runs` runs.
     #[must_use]
     pub fn summary_within(&self, runs: u64) -> Option<Summary> {
         let is_short = || self.nests().map(Nest::runs).fold(0, u64::saturating_add) <= runs;
@@ -262,7 +263,7 @@ impl Transfers {
         self.nests().map(pieces).fold(0, u64::saturating_add)
     }
 
-    /// What the list comes to. It takes as long as [`count`](Self::count).
+    /// Returns the totals of the list. This takes as long as [`count`](Self::count).
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut runs = Vec::with_capacity(self.nests.len());

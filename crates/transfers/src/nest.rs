@@ -45,7 +45,8 @@ impl Loop {
         Loop { count, source_stride, destination_stride }
     }
 
-    /// The distance that all steps of the loop go together. `None` if it does not fit 64 bits.
+    /// The count times the stride on each side: where the loop would go on after its last step. `None` if it
+    /// does not fit 64 bits.
     fn whole(&self) -> Option<(i64, i64)> {
         let count = i64::try_from(self.count).ok()?;
         Some((count.checked_mul(self.source_stride)?, count.checked_mul(self.destination_stride)?))
@@ -149,7 +150,8 @@ impl Nest {
         count(self.outer())
     }
 
-    /// Turns units into bytes, which all offsets, strides and runs are multiples of.
+    /// Converts offsets, strides and runs from units to bytes. `byte` is the number of units in a byte, and
+    /// divides all of them.
     pub(crate) fn divide(&mut self, byte: u64) {
         (self.source, self.destination) = (self.source.divided_by(byte), self.destination.divided_by(byte));
         let signed = byte.cast_signed();

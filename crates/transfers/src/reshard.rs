@@ -32,7 +32,8 @@ pub struct Pair {
 
 /// Plans the transfers from one split and its layouts to another: for each pair of ranks that share elements,
 /// what the first sends to the second. Every element of every destination is written once, and nothing is
-/// kept in between. Of several ranks that hold the same, those give next that have given the least.
+/// kept in between. If several ranks hold the same elements, the rank that has given the fewest so far gives
+/// them.
 ///
 /// # Errors
 ///
@@ -127,7 +128,7 @@ fn between(
             let end = start.plus(length);
             pieces.push(start..end);
             start = end;
-            // Tiles whose blocks begin one apart come to a piece for each index.
+            // Tiles whose blocks are not aligned with each other could need a piece for each index.
             if pieces.len().saturating_mul(boxes.len()) > NEST_LIMIT {
                 let what = "the transfers between tiles that begin at different indices";
                 return Err(Error::undecided(what, count(NEST_LIMIT)));

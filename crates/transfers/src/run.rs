@@ -14,7 +14,8 @@ use super::nest::{Loop, Nest};
 const PLANNED: u64 = 1 << 20;
 
 impl Transfers {
-    /// Executes the list on memory: for buffers that are mapped, and as the meaning of a list.
+    /// Executes the list on memory of this process, such as mapped buffers. The result defines what a list
+    /// means.
     ///
     /// # Errors
     ///

@@ -76,8 +76,8 @@ impl Shards {
         Ok(Shards { sizes: sizes.to_vec(), ranks: vec![Rank { sizes: sizes.to_vec(), parts: vec![part] }] })
     }
 
-    /// Splits each rank along an axis over `ranks` ranks. Each gets as many indices, and the last ones get
-    /// fewer if the size is no multiple, down to none.
+    /// Splits each rank along an axis over `ranks` ranks. Each rank gets the same number of indices, rounded
+    /// up. If the size is no multiple of the ranks, the last ranks get fewer indices or none.
     ///
     /// # Errors
     ///
@@ -125,8 +125,8 @@ impl Shards {
         })
     }
 
-    /// Splits each rank like [`fused`](Self::fused), but every unit has one holder: of a part with fewer
-    /// units than there are ranks, the last ranks hold none. PyTorch's `_StridedShard` splits an axis so, of
+    /// Splits each rank like [`fused`](Self::fused), but every unit has one holder: if a part has fewer units
+    /// than there are ranks, the last ranks hold none of it. PyTorch's `_StridedShard` splits an axis so, of
     /// which the chunks of `torch.chunk` are the parts.
     ///
     /// # Errors
@@ -307,7 +307,8 @@ impl Sharded {
     }
 }
 
-/// The indices of a size that a rank gets: as many as the others, the last ones fewer.
+/// Returns the indices that a rank gets of an axis of this size. Every rank gets the same number, rounded up,
+/// and the last ranks get what is left.
 // Proved for every input (proofs/lemmas.py):
 // * share.inside: a share is inside the size, and as long as the others if it is not the last one.
 // * share.starts: the first share begins at 0.

@@ -290,8 +290,9 @@ impl<'l> Description<'l> {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
         let (own, is_blocks) = (Ok(self.text.clone()), self.plane.blocks().is_some());
-        // Of the bytes of blocks only NumPy's text is of use: it is what a file of blocks is read with.
-        // A text without the signs of the strides is no other text.
+        // For the bytes of blocks, only NumPy's text is listed, because a program can read a file of blocks
+        // with it. For an axis that runs backwards, the text of the own notation is left out, because it
+        // lacks the signs.
         let is_own = |line: &Line| {
             line.text == own || !self.plane.reversed().is_empty() && line.notation == self.plane.notation()
         };

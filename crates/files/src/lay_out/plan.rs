@@ -51,7 +51,7 @@ pub(super) struct Plan<'f> {
     /// size it has.
     pub(super) repacked: Option<NamedLayout>,
     stored: IndexMap,
-    /// What the words of the tensor hold, if that was said.
+    /// The layout of the elements in the words of the tensor, if the settings name one.
     words: Option<Layout>,
 }
 

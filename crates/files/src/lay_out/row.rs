@@ -11,19 +11,19 @@ use crate::Tensor;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Row {
-    /// The place of its file among the parts.
+    /// The index of the tensor's file in the list of the parts.
     pub part: usize,
-    /// Its name in the file.
+    /// The name of the tensor in the file.
     pub name: Arc<str>,
-    /// Its logical sizes, outermost first.
+    /// The logical sizes, outermost first.
     pub sizes: Arc<[u64]>,
-    /// The name of the type of its elements or blocks.
+    /// The name of the type of the elements or of the blocks.
     pub type_name: String,
     /// The layout that the metadata of the file names. `None` for a packed tensor.
     pub from: Option<String>,
-    /// Whether the file has it at a multiple of the size of its elements.
+    /// Whether the tensor begins in the file at a multiple of the size of its elements.
     pub is_aligned: bool,
-    /// The bytes in the file.
+    /// The size of the tensor in the file, in bytes.
     pub held_bytes: u64,
     /// The new layout, or why there is none.
     pub outcome: Result<LaidOut, Error>,
@@ -35,17 +35,17 @@ pub struct Row {
 pub struct LaidOut {
     /// The text of the layout.
     pub layout: String,
-    /// The bytes without padding.
+    /// The size of the elements without padding, in bytes.
     pub packed_bytes: u64,
-    /// The bytes in the new layout.
+    /// The size in the new layout, with padding, in bytes.
     pub bytes: u64,
-    /// The form of the layout.
+    /// The class of the layout.
     pub class: LayoutClass,
     /// What the layout lowers to.
     pub lowering: &'static str,
-    /// Why it does not lower to strides.
+    /// Why the layout does not lower to strides. `None` if it does.
     pub reason: Option<String>,
-    /// The rules of the limits that it breaks.
+    /// The rules of the limits that the layout breaks.
     pub refusals: Vec<Refusal>,
     /// Why the rule left the tensor as it is.
     pub remark: Option<&'static str>,
@@ -59,20 +59,20 @@ pub struct LaidOut {
 pub struct Refusal {
     /// The code of the error.
     pub code: &'static str,
-    /// The data type that the device does not have; of other codes the whole sentence, for the first tensor
-    /// of a part that breaks the rule.
+    /// For a data type that the device does not have, the name of the type. For any other rule, the whole
+    /// sentence, which only the first tensor of a part that breaks the rule has.
     pub what: Option<String>,
 }
 
-/// What came of a conversion and its way back.
+/// The result of a conversion to the new layout and back.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Answer {
     /// The tensor was not converted, because that would take this many bytes of memory, or of padding.
     TooLarge {
-        /// Whether it is the padding that is too large.
+        /// Whether `bytes` counts padding, and not memory.
         padding: bool,
-        /// The bytes.
+        /// The number of bytes of memory or of padding.
         bytes: u64,
     },
     /// The tensor was converted and converted back.

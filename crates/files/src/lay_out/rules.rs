@@ -100,7 +100,8 @@ impl Rules {
         matching.map_or(&self.all, |exception| &exception.rule)
     }
 
-    /// Returns the layout of a tensor: what its words hold, if that is said.
+    /// Returns the layout of a tensor. If the rules say what its words hold, it is the layout of these
+    /// contents.
     ///
     /// # Errors
     ///

@@ -49,15 +49,17 @@ pub(super) enum Step {
 /// Which indices of an axis a rank holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shares {
-    /// Each rank has as many, and the last ones have fewer.
+    /// Each rank holds the same number of indices, rounded up. The last ranks hold what is left, which may be
+    /// none.
     Chunks,
-    /// The first ranks have one more.
+    /// The numbers of indices of two ranks differ by at most one. The first ranks hold the larger number.
     Even,
-    /// Neighbouring ranks hold one of so many shares.
+    /// The axis is divided into this many shares. If there are more ranks than shares, neighbouring ranks
+    /// hold the same share.
     Of(u64),
 }
 
-/// The names of a value that are in no list inside it.
+/// Returns the sources of a value, without those in the lists of `cat` and `stack`.
 pub(super) fn names(value: &Value) -> Box<dyn Iterator<Item = &Name> + '_> {
     match &value.kind {
         Kind::Name(name) => Box::new(std::iter::once(name)),
@@ -76,7 +78,7 @@ pub(super) fn first_name(value: &Value) -> Option<&Name> {
     }
 }
 
-/// The value with one choice of its words.
+/// Returns the value with each `{q,k,v}` in its names replaced by the word of this choice.
 pub(super) fn chosen(value: &Value, choice: usize) -> Value {
     let kind = match &value.kind {
         Kind::Name(name) => Kind::Name(name.chosen(choice)),
@@ -88,7 +90,7 @@ pub(super) fn chosen(value: &Value, choice: usize) -> Value {
     Value { kind, ..value.clone() }
 }
 
-/// About how many bytes a value takes.
+/// Estimates how many bytes of memory a value takes.
 pub(super) fn weight(value: &Value) -> usize {
     let inner: usize = match &value.kind {
         Kind::Any => 0,

@@ -23,7 +23,7 @@ use super::value::{Piece, Unit, Value};
 /// About how many bytes of an output are in memory at once for each thread.
 pub(super) const WINDOW: u64 = 8 << 20;
 
-/// The size in bytes from which on an output is written past the cache.
+/// The size, in bytes, from which on an output is written with non-temporal stores.
 const LONG: u64 = 8 << 20;
 
 /// The most windows of an output.
@@ -33,9 +33,9 @@ const MOST_WINDOWS: usize = 1 << 14;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Copy {
-    /// The place of the source in the list of the output.
+    /// The position of the source in the list of the output's sources.
     pub source: usize,
-    /// The plan. Copies of equal form share one.
+    /// How the copy is done. Copies that differ only in their offsets may share one plan.
     pub plan: Arc<Relayout>,
     /// The bytes that are added to the offsets of the plan, on the source and on the output.
     pub at: [u64; 2],
@@ -48,7 +48,7 @@ pub(super) struct Form {
     pub(super) layout: Layout,
     pub(super) bytes: u64,
     pub(super) windows: Vec<Window>,
-    /// The bytes of all elements that are read.
+    /// The size of all elements that are read, in bytes.
     pub(super) read: u64,
 }
 
@@ -61,19 +61,22 @@ pub(super) struct Window {
     pub(super) has_gaps: bool,
 }
 
-/// The plans that were made, by their two layouts.
+/// The plans that were made so far. The key is the two layouts, whether the copy fills the output, and its
+/// stores.
 #[derive(Debug, Default)]
 pub(super) struct Plans {
     known: HashMap<(Layout, Layout, bool, Stores), Arc<Copies>>,
-    /// How the windows of the output are stored that is planned now.
+    /// The stores for the windows of the output that is being planned.
     stores: Stores,
 }
 
 impl Form {
-    /// Plans the copies of a value to the layout of a text, or by the rule for all outputs without one.
+    /// Plans the copies of a value to the layout that `to` names, or to the layout by the rule `usual` if
+    /// `to` is `None`.
     pub(super) fn new(value: &Value, to: Option<&str>, usual: &Rule, plans: &mut Plans) -> Result<Form, Error> {
         let layout = laid_out(value, to, usual)?;
-        // A window is short, and the output that it is a part of may not fit the cache.
+        // The plan of a window sees only a short destination. The size of the whole output decides whether it
+        // fits the cache.
         let is_long = layout.values().size_in_bytes()? >= LONG;
         plans.stores = if is_long { Stores::Streaming } else { Stores::BySize };
         let (values, mut windows, mut read) = (value, Vec::new(), 0_u64);
@@ -167,7 +170,7 @@ fn plan(
     Ok(())
 }
 
-/// Whether the one piece of a value is all of it.
+/// Whether the value is a single piece that needs no undoing and covers all indices.
 fn fills(value: &Value) -> bool {
     let of = |piece: &Piece| piece.undo.is_empty() && piece.ranges.iter().zip(&value.sizes).all(|(a, &b)| *a == (0..b));
     matches!(value.pieces.as_slice(), [piece] if of(piece))
@@ -180,7 +183,7 @@ fn has_gaps(layout: &Layout) -> bool {
     held.fold(0, u128::saturating_add) < bits(plane.size_in_bytes().unwrap_or(u64::MAX), 8)
 }
 
-/// Divides a value of several pieces, whose layout `to` is the range of the output.
+/// Divides a value of several pieces into windows. Its layout `to` takes the bytes `range` of the output.
 fn divide(
     value: &Value,
     to: &Layout,
@@ -214,8 +217,8 @@ fn outermost_first(layout: &Layout) -> Vec<usize> {
     axes
 }
 
-/// Cuts a value along an axis into parts that lie one behind another. The cuts are those between pieces, or
-/// else every so many indices.
+/// Cuts a value along an axis into parts that lie one behind another in the output. If pieces meet along this
+/// axis, the cuts are between them. Otherwise the parts have an equal number of indices.
 fn cut(value: &Value, to: &Layout, axis: usize, range: &Range<u64>) -> Option<Vec<(Value, Layout, Range<u64>)>> {
     let size = *value.sizes.get(axis)?;
     let mut starts: Vec<u64> = value.pieces.iter().filter_map(|piece| Some(piece.ranges.get(axis)?.start)).collect();
@@ -223,7 +226,8 @@ fn cut(value: &Value, to: &Layout, axis: usize, range: &Range<u64>) -> Option<Ve
     starts.dedup();
     starts.retain(|&start| start > 0);
     let each = range.end.saturating_sub(range.start).checked_div(size)?.max(1);
-    // Tiles end at powers of two. Both of two threads get a part.
+    // Tiles end at powers of two, so the length of a part is rounded up to one. There are at least two parts,
+    // so that two threads have work.
     let chunk = WINDOW.checked_div(each)?.clamp(1, size.div_ceil(2));
     let mut chunk = chunk.checked_next_power_of_two()?;
     if !starts.is_empty() && starts.len() < MOST_WINDOWS {
@@ -239,7 +243,8 @@ fn cut(value: &Value, to: &Layout, axis: usize, range: &Range<u64>) -> Option<Ve
     None
 }
 
-/// The parts between these cuts. `None` if they share bytes, or if no view is such a part.
+/// Returns the parts that begin at index 0 and at the indices `starts`. `None` if two parts share bytes, or
+/// if no view of the layout is such a part.
 fn parts(
     value: &Value,
     to: &Layout,
@@ -276,8 +281,8 @@ fn parts(
 }
 
 impl Plans {
-    /// Adds the copies of a piece to its box of a layout. With `is_whole`, the piece is all of the layout,
-    /// and its padding is set to zero.
+    /// Adds the copies of a piece into the box of the layout `to` that it fills. With `is_whole`, the piece
+    /// fills all of the layout, and the copy sets its padding to zero.
     fn copies(&mut self, piece: &Piece, to: &Layout, is_whole: bool, into: &mut Vec<Copy>) -> Result<(), Error> {
         let mut own = to.clone();
         if !is_whole {
@@ -292,7 +297,8 @@ impl Plans {
         let plan = match self.known.get(&key) {
             Some(plan) => plan.clone(),
             None => {
-                // The sizes in bytes of blocks were compared before, as those of their values.
+                // This cannot fail for blocks of other sizes, because the sizes of their values were compared
+                // before.
                 let padding = if is_whole { Padding::Zero } else { Padding::Keep };
                 let settings = Settings { padding, stores, ..Settings::default() };
                 let plan = Arc::new(copies(&key.0, &key.1, &settings)?);
@@ -310,8 +316,9 @@ impl Plans {
     }
 }
 
-/// Moves a layout of one map to the start of its buffer, if it begins at a whole byte. Returns the bytes that
-/// it was moved by.
+/// Moves a layout to the start of its buffer, so that copies at different offsets can share a plan. Returns
+/// the layout and the number of bytes that it was moved by. A layout of several parts, and one that does not
+/// begin at a whole byte, is not moved.
 fn moved(layout: &Layout) -> Result<(Layout, u64), Error> {
     let Ok(map) = layout.whole() else { return Ok((layout.clone(), 0)) };
     let bits = u128::from(map.base()).saturating_mul(map.element_bits().into());

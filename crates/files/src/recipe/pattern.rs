@@ -61,7 +61,7 @@ impl Name {
         self.parts.iter().map(|part| bytes(part).saturating_add(32)).fold(0, usize::saturating_add)
     }
 
-    /// The letters before the first number.
+    /// The text in front of the first number or list of words.
     pub(super) fn prefix(&self) -> String {
         let texts = self.parts.iter().map_while(|part| if let Part::Text(text) = part { Some(&**text) } else { None });
         texts.collect()
@@ -80,7 +80,7 @@ impl Name {
         name
     }
 
-    /// Returns the numbers for which this is the name.
+    /// Returns the numbers of the letters for which this name becomes `name`.
     pub(super) fn numbers_in(&self, name: &str) -> Option<Numbers> {
         let (mut rest, mut numbers) = (name, Numbers::new());
         for part in &self.parts {

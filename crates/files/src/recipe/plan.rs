@@ -15,10 +15,10 @@ use crate::{File, Tensor};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The rule of the outputs whose lines end without one. Blocks stay packed, unless it is one of their
-    /// names.
+    /// The rule of the outputs whose lines end without a rule. Blocks stay packed, unless this rule is the
+    /// name of one of their repacked layouts.
     pub to: Rule,
-    /// The rank whose shares `shard` takes, from 0 on, and the number of ranks.
+    /// The rank for which `shard` takes its share, counted from 0, and the number of ranks.
     pub rank: Option<(u64, u64)>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings of a rank, from 0 on, among a number of ranks.
+    /// Returns the settings for one of `ranks` ranks, counted from 0.
     #[must_use]
     pub fn of_rank(rank: u64, ranks: u64) -> Settings {
         Settings { rank: Some((rank, ranks)), ..Settings::default() }
@@ -52,7 +52,7 @@ pub struct Output {
     pub(super) name: String,
     pub(super) sources: Vec<usize>,
     pub(super) form: Arc<Form>,
-    /// The place of its line in the text.
+    /// The position of the output's line in the text of the recipe, in bytes.
     pub(super) at: usize,
 }
 
@@ -75,7 +75,7 @@ impl Output {
         self.form.bytes
     }
 
-    /// The bytes of the elements that are read.
+    /// The size of the elements that are read, in bytes.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.form.read
@@ -99,7 +99,8 @@ impl<'f> Plan<'f> {
         output.sources.iter().filter_map(|&source| self.tensors.get(source).copied())
     }
 
-    /// The number of different plans of outputs. Outputs of equal form share one.
+    /// The number of different plans of outputs. Outputs of one line whose sources have equal layouts share a
+    /// plan.
     #[must_use]
     pub fn forms(&self) -> usize {
         self.forms

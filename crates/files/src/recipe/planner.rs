@@ -29,7 +29,7 @@ struct Planner<'p, 'f> {
     settings: &'p Settings,
     names: HashMap<&'f str, usize>,
     sorted: Vec<(&'f str, usize)>,
-    /// A number for each tensor: equal for tensors with one layout.
+    /// A number for each tensor. Tensors with equal layouts have equal numbers.
     kinds: Vec<usize>,
     used: HashSet<usize>,
     forms: HashMap<(usize, Vec<usize>), Arc<Form>>,
@@ -44,7 +44,7 @@ struct Planner<'p, 'f> {
 struct Found {
     sources: Vec<usize>,
     form: Vec<usize>,
-    /// How many times each `over` turns.
+    /// For each `over` that is met, how many values its letter takes.
     turns: Vec<usize>,
     missing: Option<(usize, String)>,
 }
@@ -153,7 +153,7 @@ impl Planner<'_, '_> {
         Ok(all.into_iter().map(of_output).collect())
     }
 
-    /// The numbers for which a name exists.
+    /// Returns the numbers of the letters with which this name is the name of a tensor of the model.
     fn matches(&mut self, name: &Name) -> Result<Vec<Numbers>, RecipeError> {
         let prefix = name.prefix();
         let start = self.sorted.partition_point(|(other, _)| *other < prefix.as_str());
@@ -164,7 +164,7 @@ impl Planner<'_, '_> {
         Ok(numbers)
     }
 
-    /// Counts names that are compared.
+    /// Counts `more` compared names, and refuses the recipe if they are too many together.
     fn compare(&self, name: &Name, more: usize) -> Result<(), RecipeError> {
         self.compared.set(self.compared.get().saturating_add(more));
         if self.compared.get() > MOST_COMPARED {
@@ -174,7 +174,8 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// The numbers of the letters after `over`, for the other numbers of the first source inside.
+    /// For each letter after an `over`, returns the numbers that it takes in the model. They may differ with
+    /// the other letters in the name of the first source inside, so they are listed for each choice of those.
     fn over(&mut self, value: &Expression) -> Result<HashMap<char, HashMap<Numbers, Vec<u64>>>, RecipeError> {
         let (mut all, mut stack) = (HashMap::new(), vec![value]);
         while let Some(value) = stack.pop() {
@@ -238,7 +239,8 @@ impl Planner<'_, '_> {
                 let mut each: Vec<u64> = if known.len().saturating_add(1) == letters {
                     all.and_then(|all| all.get(&known)).cloned().unwrap_or_default()
                 } else {
-                    // The numbers of stacks inside this one are not known yet.
+                    // Here the name also has letters of stacks inside this one, whose numbers are not known
+                    // yet. So all rows with the known numbers count.
                     self.compare(first, all.map_or(0, HashMap::len))?;
                     let rows = all.into_iter().flatten();
                     let rows = rows.filter(|(row, _)| known.iter().all(|pair| row.contains(pair)));
@@ -292,8 +294,8 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// Returns what an expression stands for. The sources and the turns that are left are taken from the
-    /// front.
+    /// Returns the value of an expression. Each name takes the next of the sources, and each `over` the next
+    /// of the turns, from the front of their lists.
     fn value(
         &self,
         expression: &Expression,
@@ -360,7 +362,7 @@ impl Planner<'_, '_> {
 }
 
 impl Shares {
-    /// The indices of a rank, of an axis of this size.
+    /// Returns the indices that a rank holds of an axis of this size.
     fn of(self, size: u64, (rank, ranks): (u64, u64)) -> Result<std::ops::Range<u64>, String> {
         let chunk = |rank: u64, ranks: u64| {
             let share = size.div_ceil(ranks.max(1));

@@ -106,7 +106,8 @@ impl Plan<'_> {
             if !part.is_readable() {
                 return Err(Code::DestinationRead.by(0, 0));
             }
-            // What the copy does not write is flipped twice, and stays.
+            // All bytes are flipped before the copy and again after it. Bytes that the copy writes are
+            // therefore flipped once, and all others keep their values.
             part.bytes_to_change().iter_mut().for_each(|byte| *byte ^= flip);
             plan.run(bytes, part.reborrow())?;
             part.bytes_to_change().iter_mut().for_each(|byte| *byte ^= flip);

@@ -26,20 +26,20 @@ pub(super) enum Unit {
     Block(tensor_layout::element::BlockType),
 }
 
-/// A view that leads from the destination to a piece.
+/// A step on the layout of the destination, which undoes a step that the view of the source could not take.
 #[derive(Debug, Clone)]
 pub(super) enum Undo {
     View(ViewStep),
     As(Unit),
 }
 
-/// A view of a source, and its box of the value.
+/// A view of a source, and the box of the value's indices that it fills.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub(super) source: usize,
     pub(super) view: Layout,
     pub(super) ranges: Vec<Range<u64>>,
-    /// From the box to the sizes of the view.
+    /// The steps that turn the box on the destination into a layout with the sizes of `view`.
     pub(super) undo: Vec<Undo>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Value {
     pub(super) unit: Unit,
     pub(super) sizes: Vec<u64>,
     pub(super) pieces: Vec<Piece>,
-    /// The scales, and how many values of each axis have one.
+    /// The scales, and for each axis the number of values that have one scale.
     pub(super) scales: Option<Box<(Value, Vec<u64>)>>,
 }
 
@@ -262,14 +262,16 @@ impl Value {
 }
 
 impl Piece {
-    /// A piece of the whole value, from whose sizes these views lead to the old box.
+    /// Returns a piece that fills `ranges` of the value. On the destination, `views` lead from the sizes of
+    /// that value to the sizes before the step, of which the old box is then cut out.
     fn undone(self, views: impl IntoIterator<Item = Undo>, ranges: Vec<Range<u64>>) -> Piece {
         let slices: Vec<Slice> = self.ranges.iter().map(|range| Slice::from(range.clone())).collect();
         let cut = Undo::View(ViewStep::Slice(slices.into()));
         Piece { undo: views.into_iter().chain([cut]).chain(self.undo).collect(), ranges, ..self }
     }
 
-    /// The piece after a step that turns the sizes `old` into `new`. `None` if nothing of it is left.
+    /// Returns the piece after a step that turns the sizes `old` of the value into `new`. `None` if the step
+    /// leaves out all elements of the piece.
     fn step(mut self, step: &ViewStep, old: &[u64], new: &[u64]) -> Result<Option<Piece>, Error> {
         match step {
             ViewStep::Permute(axes) => {
@@ -350,12 +352,13 @@ impl Piece {
     }
 }
 
-/// Returns the box of a reshaped tensor that has the elements of a box. `None` if it is no box there.
+/// Returns the box that the elements of a box form after a reshape from `old` to `new` sizes. `None` if they
+/// do not form a box.
 fn reshaped(ranges: &[Range<u64>], old: &[u64], new: &[u64]) -> Option<Vec<Range<u64>>> {
     let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size));
     let (mut found, mut from, mut to) = (Vec::with_capacity(new.len()), 0, 0);
     while from < old.len() || to < new.len() {
-        // The axes up to the next place where both sides have the same product.
+        // The shortest groups of old and of new axes with equal products of their sizes.
         let (mut end, mut new_end) = (from.saturating_add(1).min(old.len()), to.saturating_add(1).min(new.len()));
         loop {
             let (a, b) = (product(old.get(from..end)?)?, product(new.get(to..new_end)?)?);
@@ -367,7 +370,8 @@ fn reshaped(ranges: &[Range<u64>], old: &[u64], new: &[u64]) -> Option<Vec<Range
             }
         }
         let sizes = old.get(from..end)?.iter().zip(ranges.get(from..end)?);
-        // The numbers of the elements in these axes, which must follow each other.
+        // The row-major numbers of the elements in these axes are `start` to `start + count`. They are
+        // contiguous only if every axis after the first one with several indices is taken whole.
         let (mut start, mut count, mut is_open) = (0_u64, 1_u64, false);
         for (&size, range) in sizes {
             let length = range.end.saturating_sub(range.start);

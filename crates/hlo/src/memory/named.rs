@@ -15,7 +15,8 @@ impl LiveMemory<'_> {
     /// at all times. Constants are not included.
     ///
     /// A buffer is named after the largest value that it ever holds, because it has the bytes of that value.
-    /// Among values of that size it is the one that the buffer holds at that time, or else the next one.
+    /// If several values have this size, the buffer is named after the one that it holds at that time, or
+    /// else after the next one.
     #[must_use]
     pub fn live_at(&self, space: u64, time: u32) -> Vec<LiveBuffer> {
         self.numbered_at(space, time).into_iter().map(|(_, buffer)| buffer).collect()

@@ -8,8 +8,8 @@ use super::schedule::Schedule;
 /// The times at which each value gets its names: tuples, calls, loops and bitcasts name a value again.
 ///
 /// XLA writes a result over an operand only if the operand is the last name of its value
-/// (`HloLiveRange::TimeBound::end_position`). So a value that a loop or a branch reads, and an instruction
-/// after it, is written over by none: the call of the loop is a later name, and is no operand.
+/// (`HloLiveRange::TimeBound::end_position`). So if a loop or a branch reads a value, no later instruction
+/// writes over it: the call of the loop is the last name of the value, and is no operand of that instruction.
 pub(super) struct Names {
     /// The value of each part, as the number of the part that represents it.
     values: Vec<u32>,

@@ -40,10 +40,10 @@ pub struct MemoryTotal {
     pub peak_bytes: u128,
 }
 
-/// Returns the name of a memory space: HBM, VMEM and others of a TPU
-/// ([`memory_space_name`](tensor_layout::tiled::memory_space_name)), or those of JAX's CPU programs, whose
-/// spaces 5 and 6 are memory of the host that is pinned and that is not (jaxlib 0.10.2). `None` if it has
-/// none.
+/// Returns the name of a memory space. A TPU has HBM, VMEM and others
+/// ([`memory_space_name`](tensor_layout::tiled::memory_space_name)). In JAX's CPU programs, space 5 is pinned
+/// memory of the host, and space 6 is unpinned memory of the host (jaxlib 0.10.2). `None` if the space has no
+/// name.
 ///
 /// ```
 /// use tensor_layout_hlo::memory_name;

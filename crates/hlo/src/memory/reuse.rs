@@ -1,10 +1,11 @@
 //! Puts temporaries into the memory of results that are not computed yet, as the `BufferAssigner` of XLA does
 //! on CPUs and GPUs. The memory of a donated parameter is used in the same way after its last use. The
-//! largest temporary is placed first, of equal ones the first in a post-order walk from the root through the
-//! operands. Each temporary goes into the smallest result that is large enough and free while the temporary
-//! is in use, of equal ones into the last in that order. Two values may touch: the later one may begin with
-//! the instruction that uses the earlier one last, if that instruction may be written over its operand. The
-//! compiler for TPUs does not do this.
+//! largest temporary is placed first. Temporaries of equal size are placed in the order of a post-order walk
+//! from the root through the operands. Each temporary goes into the smallest result that is large enough and
+//! free while the temporary is in use. If several results of that size are free, it goes into the last one in
+//! the order of the walk. Two values may touch: the later one may begin with the instruction that uses the
+//! earlier one last, if that instruction may be written over its operand. The compiler for TPUs does not do
+//! this.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -81,7 +81,7 @@ pub(crate) struct Gathers {
     blocks: usize,
     /// How many times a vector is shuffled: once, or twice if atoms are nibbles.
     times: usize,
-    /// The groups by rising number of rounds, and how many there are: at most one for each number of rounds.
+    /// The groups by rising number of rounds, at most one for each number. `group_count` of them are used.
     groups: [Group; MOST_WINDOWS],
     group_count: usize,
     /// The offset of each vector on the destination.

@@ -63,7 +63,8 @@ unsafe fn units(from: *const u8, to: *mut u8, channels: &Channels, groups: Range
 struct Windows {
     /// The offset of the first window of each kind from the start of the iteration.
     offsets: [usize; MOST_CHANNELS],
-    /// A window fills a lane of a register. The distance from the window of one lane to that of the next.
+    /// The distance from the window of one lane to the window of the next lane, in bytes. A window fills a
+    /// lane of a register.
     apart: usize,
 }
 
@@ -79,7 +80,7 @@ impl Windows {
         }
     }
 
-    /// Loads a window into each lane, or a window that is a whole register.
+    /// Loads a window into each lane, or one window into the whole register.
     ///
     /// # Safety
     ///
@@ -110,12 +111,12 @@ impl Windows {
 /// The most registers of a line: the shortest have 16 bytes.
 const MOST_IN_LINE: usize = LINE / 16;
 
-/// How the windows of the destination are stored.
+/// The values of `STORE`: how the windows of the destination are stored.
 mod store {
-    /// Each is a whole register.
+    /// Each window is a whole register.
     pub(super) const REGISTERS: u8 = 0;
-    /// Each is a whole register. The registers of a line are stored one after the other, past the cache if
-    /// the address of the row allows that.
+    /// Each window is a whole register. The registers of a line are stored one after the other, with
+    /// non-temporal stores if the row is aligned.
     pub(super) const STREAMED: u8 = 1;
     /// A register holds a window of each lane.
     pub(super) const LANES: u8 = 2;
@@ -123,7 +124,7 @@ mod store {
     pub(super) const CHOSEN: u8 = 3;
 }
 
-/// Picks channels from source windows, of which a step has `INPUTS`.
+/// Picks channels from the `INPUTS` source windows of a step.
 struct PickChannels<'a, const INPUTS: usize> {
     walk: &'a Walk<'a>,
     channels: &'a Channels,

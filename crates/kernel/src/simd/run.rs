@@ -30,9 +30,9 @@ pub(crate) type Run = unsafe fn(&Kernel, &Walk<'_>);
 ///   between the first and the last byte that any iteration writes, if the walk is readable.
 pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     const { assert!(V::BYTES == 32 || V::BYTES == 64) };
-    // Of the contract, each arm needs the features of `V`, and that what the kernel spans is readable and
-    // writable in every iteration. What else its code needs was checked by the arm of `Kernel::fit` for it,
-    // and is named.
+    // Each arm needs two conditions of the contract: the CPU has the features of `V`, and the bytes that the
+    // kernel spans are readable and writable in every iteration. Each arm names its other conditions, which
+    // the matching arm of `Kernel::fit` has checked.
     match kernel {
         // SAFETY: the contract. `Runs` has code for this length (`Kernel::has_code`), which is above 0. All
         // bytes between those that are read are readable, by the contract.

@@ -31,8 +31,8 @@ pub(crate) fn unswizzled(code: &mut Code, swizzle: Option<&Swizzle>, offset: Exp
     })
 }
 
-/// Neighbouring bits from that of `first` on, each flipped by the sum of bits that flips the bit below it,
-/// one bit further up.
+/// A run of neighbouring flipped bits, from the bit of `first` on. The bits that flip a bit of the run are
+/// one bit above those that flip the bit below it.
 struct Run {
     first: Flip,
     length: u32,

@@ -28,7 +28,7 @@ const MOST: u64 = 1 << 22;
 pub struct BlockCopy {
     /// The copy of a block, in the first block of both caches.
     pub plan: Relayout,
-    /// The bytes that each repetition adds to the offsets of the source and of the destination.
+    /// For each repetition, the bytes that are added to the offsets of the source and of the destination.
     pub places: Vec<(u64, u64)>,
 }
 
@@ -113,7 +113,7 @@ pub fn copies(from: &KvCache, to: &KvCache) -> Result<Vec<BlockCopy>, Error> {
 }
 
 impl KvCache {
-    /// The bytes from one block to the next.
+    /// The distance from one block to the next in memory, in bytes.
     fn block_bytes(&self) -> Result<u64, Error> {
         let bits = checked::mul(self.block, u64::from(self.whole.element_bits()), BYTES)?;
         match bits.is_multiple_of(8) {
@@ -122,7 +122,8 @@ impl KvCache {
         }
     }
 
-    /// Returns the block in memory that has an index of the axis of blocks or tokens, and its place inside.
+    /// Returns the block in memory that holds an index of the axis of blocks or tokens, and the position of
+    /// that index in the block.
     fn block_of(&self, index: u64) -> (u64, u64) {
         let divided = |index: u64| {
             let block = index.checked_div(self.tokens_of_block).unwrap_or(0);

@@ -13,16 +13,17 @@ pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::not_expressible("KV cache", reason.into())
 }
 
-/// What is said of one axis, or of pages.
+/// One field of the text of a cache, such as `L=32`: the size of an axis, or the size of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) size: u64,
-    /// The indices that belong to the cache.
+    /// The first and the end of the indices that belong to the cache. `None` for the whole axis.
     pub(super) part: Option<(u64, u64)>,
     /// The blocks that belong to the cache, in the order of the sequence.
     pub(super) table: Vec<u64>,
-    /// The distance of neighbouring indices, in bytes.
+    /// The distance between neighbouring indices, in bytes. `None` if it follows from the axes further
+    /// inside.
     pub(super) bytes: Option<u64>,
 }
 
@@ -80,7 +81,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// What is said of a cache. Everything else follows from it.
+/// The text of a cache, field by field. Everything else follows from these fields.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Written {
     pub(super) data_type: DataType,
@@ -98,7 +99,8 @@ impl fmt::Display for Written {
     }
 }
 
-/// Returns the letters of an order, the slowest first; a lower-case letter is a block, with its size.
+/// Returns the letters of an order, the slowest first. A lower-case letter stands for a block and has the
+/// size of the block.
 pub(super) fn items(order: &str) -> Vec<(char, Option<u64>)> {
     let (mut items, mut rest) = (Vec::new(), order);
     while let Some(axis) = rest.chars().next() {
@@ -241,7 +243,7 @@ impl Written {
                 )));
             }
             end = if page == Some(*stride) && Some(place) == innermost { *stride } else { end };
-            // Without elements, the strides are those of one.
+            // An axis of size 0 counts as one index, so that the strides further outside do not become 0.
             next = checked::mul(*stride, size.max(1), PHYSICAL)?;
             end = checked::add(checked::mul(*stride, size.saturating_sub(1), PHYSICAL)?, end, PHYSICAL)?;
         }

@@ -146,14 +146,14 @@ pub fn orders() -> &'static [Order] {
 pub struct KvCache {
     written: Written,
     axes: String,
-    /// All blocks and all heads, whichever belong to the cache.
+    /// The map of all blocks and all heads in memory. The cache may have only some of them.
     whole: IndexMap,
-    /// What belongs to the cache, but for its block table.
+    /// The indices of `whole` that belong to the cache, a slice for each axis. A block table selects further.
     ranges: Vec<Slice>,
     is_whole: bool,
-    /// The axis of blocks or tokens.
+    /// The number of the axis of blocks or tokens. `None` if the order has neither.
     place: Option<usize>,
-    /// The elements from one block to the next.
+    /// The distance from one block to the next in memory, in elements.
     block: u64,
     tokens_of_block: u64,
 }
@@ -280,8 +280,8 @@ impl KvCache {
         self.written.field("B").map(|field| field.table.as_slice()).unwrap_or_default()
     }
 
-    /// The runs of neighbouring blocks, each with its first index and its number of blocks. Without a table
-    /// there is one run, of `None`.
+    /// The runs of neighbouring blocks, each with its first index and the numbers of its blocks. Without a
+    /// block table the only item is `None`, which stands for the whole cache.
     fn runs(&self) -> impl Iterator<Item = Option<(u64, &[u64])>> + '_ {
         let table = self.table();
         let runs = runs_of(table, self.tokens_of_block).map(Some);
@@ -296,7 +296,7 @@ impl KvCache {
         let (mut slices, mut ranges) = (vec![Slice::ALL; self.axes.len()], self.ranges.clone());
         let Some((start, run)) = run else {
             let map = self.whole.slice(&ranges)?;
-            // The places after the last token of the last block are the cache's own.
+            // A cache of all indices also owns the places after the last token of its last block.
             let map = if self.is_whole { map.with_gap_owner(self.whole.gap_owner()) } else { map };
             return Ok(Part { indices: slices, map, flip: 0 });
         };
@@ -312,7 +312,8 @@ impl KvCache {
         Ok(Part { indices: slices, map: self.whole.slice(&ranges)?, flip: 0 })
     }
 
-    /// Refuses a table with blocks or tokens that are not there. All blocks have one form, but for the last.
+    /// Refuses a table that names blocks, or counts tokens, that do not exist. All runs of blocks have one
+    /// form except the last, so the first and the last are made to find other errors.
     fn check(&self) -> Result<(), Error> {
         let (table, total) = (self.table(), self.written.size("B").unwrap_or(0));
         let is_wrong = |run: &[u64]| run.last().is_some_and(|&last| last >= total);
@@ -367,8 +368,8 @@ impl<'t> NamedOrder<'t> {
         Ok(())
     }
 
-    /// Returns what is said of a cache of this order. The axes that a named order is without are outside it:
-    /// the blocks, and the layers of a list.
+    /// Returns the fields of a cache of this order. A named order may lack the axis of blocks, or of layers
+    /// that a list holds. Such an axis is put outside all others.
     fn written(&self, data_type: DataType, fields: Vec<Field>) -> Result<Written, Error> {
         if let Some(sentence) = self.row.and_then(|row| row.letters.strip_prefix("- ")) {
             return Err(refused(sentence));
@@ -451,7 +452,8 @@ impl KvCache {
     }
 }
 
-/// Whether a text can be an order. Such a text is an order even if a system has this name: `LBHNC`, `NHD`.
+/// Whether a text can be an order, such as `LBHNC` or `NHD`. Such a text is read as an order even if a system
+/// also uses it as a name.
 fn is_order(text: &str) -> bool {
     text.bytes().all(|byte| b"LBHN2CDhnd0123456789".contains(&byte))
 }

@@ -60,7 +60,8 @@ pub fn pairs(from: &[Part], to: &[Part]) -> Result<Vec<(IndexMap, IndexMap)>, Er
     while let (Some(&source), Some(&destination)) = (sources.peek(), destinations.peek()) {
         let both = [source, destination];
         let end = range(source).1.min(range(destination).1);
-        // The ends of the blocks of either side after `at`, from the one that is furthest away.
+        // The ends of the blocks of either side after `at`, the furthest end first, so that the longest piece
+        // that has a view is taken.
         let blocks = both.iter().flat_map(|part| {
             let start = range(part).0;
             let components = part.map.components().iter().filter(|component| component.dims().contains(&axis));

@@ -9,7 +9,7 @@ use super::KvCache;
 use super::layout::{FIELDS, Field, Written};
 
 impl Written {
-    /// Returns the cache with this field in place of one of the same name.
+    /// Returns the cache with this field instead of the field of the same name.
     pub(super) fn with(mut self, field: Field) -> Result<KvCache, Error> {
         self.fields.retain(|other| other.name != field.name);
         self.fields.push(field);

@@ -41,7 +41,7 @@ use super::{KvCache, orders};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recognised {
-    /// The caches whose elements are where the tensor has them.
+    /// The caches that store every element where the tensor stores it.
     pub caches: Vec<KvCache>,
     /// What would tell the caches apart, as sentences without a full stop.
     pub apart: Vec<String>,
@@ -69,7 +69,8 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
     let mut search = Search { map: &map, known, places, axes: &axes, word: Word::default(), found: Vec::new() };
     for word in words() {
         let letters = word.letters.to_ascii_uppercase();
-        // A known axis is in the order, unless the order is that of one layer, or the axis has size 1.
+        // An order that lacks an axis whose size is known is skipped. An order of a single layer may lack
+        // `L`, and any order may lack an axis of size 1.
         let is_without = |&(name, size): &(&str, u64)| match name {
             "L" | "2" | "bytes" => false,
             "D" if word.letters.contains('c') => false,
@@ -79,11 +80,13 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
             continue;
         }
         search.word = word.clone();
-        // Blocks of axes whose sizes nobody knows fit nearly everywhere.
+        // An order with blocks is tried only if the sizes of its blocked axes are known. With free sizes it
+        // would match nearly every tensor.
         if word.blocks.iter().any(|block| search.known(block.0.to_ascii_uppercase()).is_none()) {
             continue;
         }
-        // Contents have more than one value.
+        // The content and the head size have more than one value, so they are not among the letters of size
+        // 1.
         let unknown = word.letters.chars().filter(|&letter| !"cCD".contains(letter) && search.size(letter).is_none());
         let unknown: Vec<char> = unknown.collect();
         // An axis of size 1 may be any other letter: each choice of letters of size 1 is tried.
@@ -110,7 +113,8 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
     for (place, (cache, _)) in found.iter().enumerate() {
         for (other, _) in found.iter().skip(place.saturating_add(1)).filter(|(other, _)| other.axes() == cache.axes()) {
             let (first, second) = (cache.to_index_map()?, other.to_index_map()?);
-            // Two orders with equal sizes are told apart by the data alone.
+            // The sizes do not tell these two orders apart. An index that they store at different offsets
+            // does, by its data.
             if let Ok(Some(index)) = first.first_difference(&second) {
                 let axes: Vec<String> =
                     cache.axes().chars().zip(&index).map(|(axis, at)| format!("{axis}={at}")).collect();
@@ -128,8 +132,8 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
 
 type Sizes = Vec<(char, u64)>;
 
-/// The letters of an order as they are searched, and the order that they stand for. `l` is a layer of
-/// several, `c` the half of the content, and `n`, `d` and `h` are blocks, each with its size.
+/// The letters of an order for the search, and the order that they stand for. The letter `l` is one layer of
+/// several, `c` is half of the content, and `n`, `d` and `h` are blocks, each with its size.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Word {
     letters: String,
@@ -137,8 +141,9 @@ struct Word {
     blocks: Vec<(char, u64)>,
 }
 
-/// Returns the orders of the table, and each as it is without its layers and with half of its content. In an
-/// order with layers inside the heads, `l` stands where the tensor of one layer has a gap.
+/// Returns the orders of the table. Each order is also returned for the tensor of a single layer, and for a
+/// tensor of keys or values alone (half of the content). If the layers are inside the heads, `l` marks the
+/// gap that the other layers leave in the tensor of one layer.
 fn words() -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for row in orders().iter().filter(|row| !row.letters.starts_with('-')) {
@@ -158,7 +163,7 @@ fn words() -> Vec<Word> {
             }
         }
     }
-    // Whole contents come first.
+    // Orders with the whole content come first.
     words.sort_by_key(|word| word.letters.contains('c'));
     words
 }
@@ -184,7 +189,8 @@ struct Search<'a> {
     known: &'a [(&'a str, u64)],
     /// The axes of the tensor with more than one value, the largest stride first.
     axes: &'a [(u64, u64)],
-    /// Where the elements are: the axes, joined.
+    /// The axes, with those joined that are one loop over memory. Two layouts have equal offsets if these are
+    /// equal.
     places: Vec<(u64, u64)>,
     /// The order that is tried.
     word: Word,
@@ -196,13 +202,13 @@ impl Search<'_> {
         self.known.iter().find(|known| known.0.chars().eq([letter])).map(|known| known.1)
     }
 
-    /// The size of a block.
+    /// The size of the block that this lower-case letter stands for.
     fn block(&self, letter: char) -> Option<u64> {
         self.word.blocks.iter().find(|block| block.0 == letter).map(|block| block.1)
     }
 
-    /// The values of the digit of a letter, if they are known: 0, which no axis has, if a known size is no
-    /// multiple of its blocks.
+    /// The number of values of a letter's digit, if it is known. It is 0, which matches no axis, if a known
+    /// size is no multiple of its block.
     fn size(&self, letter: char) -> Option<u64> {
         let whole = || {
             let (size, block) = (self.known(letter)?, self.block(letter.to_ascii_lowercase()).unwrap_or(1));
@@ -216,7 +222,8 @@ impl Search<'_> {
         }
     }
 
-    /// Gives the axes from number `groups.len()` on the letters of `rest`, in order.
+    /// Assigns the letters of `rest`, in order, to the axes from axis `groups.len()` on, in every way that
+    /// fits their sizes.
     fn assign(&mut self, rest: &str, chosen: &[(char, u64)], groups: &[Sizes]) {
         let Some(&(size, _)) = self.axes.get(groups.len()) else {
             if rest.is_empty() {
@@ -243,7 +250,8 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps the cache of these letters and sizes if it has the places of the tensor, and the bytes if known.
+    /// Keeps the cache of these letters and sizes if its offsets are those of the tensor, and if its buffer
+    /// has the size that the caller knows.
     fn accept(&mut self, groups: &[Sizes]) {
         let (mut fields, mut page): (Vec<String>, _) = (Vec::new(), None);
         let mut outer = true;
@@ -253,7 +261,7 @@ impl Search<'_> {
             let last = group.iter().rfind(|size| size.1 > 1).filter(|_| distance != inner);
             for &(letter, size) in group {
                 let bytes = distance.saturating_mul(self.map.element_bits().into()).div_euclid(8);
-                // Only whole pages are padded: nothing but layers and blocks is outside.
+                // Only whole pages are padded, so only axes of layers and blocks may be outside the padding.
                 outer = outer && (size == 1 || "LB".contains(letter));
                 let is_apart = outer && last.is_some_and(|last| last.0 == letter);
                 page = page.or(is_apart.then(|| (format!("@{bytes}"), format!("page={bytes}"))));
@@ -288,7 +296,8 @@ impl Search<'_> {
         let sizes: Sizes = groups.concat().iter().filter_map(whole).collect();
         let written = |fields: &str| format!("kv:{order}:{}[{fields}]", self.map.data_type());
         let mut texts = vec![written(&fields.join(","))];
-        // A padded page ends with its padding, and the last block of another distance does not.
+        // A gap between blocks can be a page with padding or a distance between blocks. The buffer ends after
+        // the padding of the last page, but without the gap after the last block, so both are tried.
         texts.extend(page.map(|(at, page)| written(&format!("{},{page}", fields.join(",").replace(&at, "")))));
         let [bytes, layers] =
             ["bytes", "L"].map(|name| self.known.iter().find(|known| known.0 == name).map(|known| known.1));

@@ -34,7 +34,8 @@ pub struct Copies {
     /// The sizes of the source and of the destination, in bytes, and the offset of each plane in them.
     bytes: [u64; 2],
     planes: [Vec<u64>; 2],
-    /// The copy of all groups of scales and then values at once, and whether it is to their rows.
+    /// If one side is groups of scales and then values, the copy of all groups at once, and whether the rows
+    /// are its destination.
     groups: Option<(GroupCopy, bool)>,
 }
 
@@ -48,7 +49,7 @@ pub struct PartCopy {
     pub at: [u64; 2],
     /// The bits that the copy flips in every byte.
     pub flip: u8,
-    /// The number of the plane.
+    /// The index of the plane that the copy belongs to.
     pub plane: usize,
 }
 
@@ -132,7 +133,8 @@ fn plane_copies(
     settings: &Settings,
     list: &mut Vec<PartCopy>,
 ) -> Result<(), Error> {
-    // A plan sees the bytes of blocks, and would take any two types of blocks of as many bytes.
+    // A plan sees only the bytes of blocks. It would accept two block types of equal size, so the types are
+    // compared here.
     let (types, blocks) = ([from.type_name(), to.type_name()], [from.blocks.is_some(), to.blocks.is_some()]);
     let is_bytes = blocks[0] != blocks[1] && types.iter().any(|name| *name == DataType::U8.to_string());
     if blocks.contains(&true) && types[0] != types[1] && !is_bytes {
@@ -192,8 +194,8 @@ fn check_sizes(from: &[u64], to: &[u64]) -> Result<(), Error> {
     }
 }
 
-/// Returns a map in the buffer that its elements take, as a file has it. The buffer of a descriptor is
-/// rounded up to 4 bytes for DirectML.
+/// Returns the map with a buffer that ends after its last element, as a file stores it. The buffer of a
+/// descriptor is rounded up to 4 bytes for DirectML.
 ///
 /// # Errors
 ///
@@ -260,7 +262,8 @@ fn pieces(from: &Part, to: &Part, runs: Vec<Run>) -> Result<Vec<(IndexMap, Index
     let (mut pairs, mut at) = (Vec::new(), runs.get(axis).map_or(0, |run| run.start));
     let end = runs.get(axis).map_or(0, |run| run.start.saturating_add(run.count));
     while at < end {
-        // The ends of the blocks of either side after `at`, from the one that is furthest away.
+        // The ends of the blocks of either side after `at`, the furthest end first, so that the longest piece
+        // that has a view is taken.
         let blocks = [from, to].into_iter().flat_map(|part| {
             let start = part.indices.get(axis).map_or(0, |slice| slice.start);
             let components = part.map.components().iter().filter(|component| component.dims().contains(&axis));
@@ -285,8 +288,8 @@ fn pieces(from: &Part, to: &Part, runs: Vec<Run>) -> Result<Vec<(IndexMap, Index
     Ok(pairs)
 }
 
-/// Refuses parts of a destination that share an element. Parts that do are neighbours in the order of their
-/// first offsets, because a part of a block table is a range of blocks.
+/// Refuses parts of a destination that share an element. A part of a block table is a range of blocks, so two
+/// parts that share a block are neighbours in the order of their first offsets.
 fn refuse_repeated(plane: &Plane) -> Result<(), Error> {
     let first = |part: &Part| part.map.offset(&vec![0; part.map.sizes().len()]);
     let stored = plane.parts.iter().filter(|part| plane.parts.len() > 1 && part.map.element_count() > 0);
@@ -310,7 +313,8 @@ impl Copies {
         &self.list
     }
 
-    /// The one copy of layouts of one part, whose offsets are those of the plan.
+    /// The plan of the only copy. `None` if there are several copies, if bytes are added to the offsets of
+    /// the plan, or if the copy flips bits.
     #[must_use]
     pub fn only(&self) -> Option<&Relayout> {
         match self.list.as_slice() {
@@ -358,7 +362,8 @@ impl Copies {
             let length = usize::try_from(plan.destination_size_in_bytes()).unwrap_or(usize::MAX);
             let end = to.saturating_add(length).min(destination.len());
             let own = destination.get_mut(to..end).unwrap_or_default();
-            // What the copy does not write is flipped twice, and stays.
+            // All bytes are flipped before the copy and again after it. Bytes that the copy writes are
+            // therefore flipped once, and all others keep their values.
             flip_bits(own, *flip);
             plan.run(source.get(from..).unwrap_or_default(), &mut *own)?;
             flip_bits(own, *flip);

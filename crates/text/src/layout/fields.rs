@@ -60,7 +60,7 @@ impl Layout {
             let mut own = Plane::one(blocks.field(&field)?.into(), self.notation(), None);
             own.role = plane.role.clone();
             own.records = Some(of.to_string());
-            // Values of four bits are packed: a byte has two.
+            // Two values of four bits share a byte, so the bits to flip are repeated in both halves.
             own.parts.iter_mut().for_each(|part| part.flip = flip.wrapping_mul(0x11));
             planes.push(own);
         }
@@ -80,7 +80,7 @@ impl Layout {
     }
 }
 
-/// The field that is a plane.
+/// The field of a block that a plane asks for.
 #[derive(Clone, Copy)]
 struct Wanted {
     role: FieldRole,

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! The table `frames.txt` says which surfaces a frame has, and in which order each has its elements. `pitch`
-//! is the distance of rows of the first surface in bytes, and other surfaces have pitches in proportion.
-//! `rows` is the number of rows from the start of the first surface to that of the next one, in proportion
-//! too. Halves of odd sizes are rounded up.
+//! is the distance between rows of the first surface, in bytes. The pitches of the other surfaces are in
+//! proportion to it. `rows` is the number of rows from the start of the first surface to that of the next
+//! one, in proportion too. Halves of odd sizes are rounded up.
 //!
 //! ```text
 //! frame.nv12<pitch=8,rows=4>:u8[2,6]     y y y y y y . .     planes   y [2,6]:[8,1]
@@ -47,7 +47,7 @@ pub struct FrameFormat {
     pub surfaces: &'static str,
     /// The names in FourCC, DXGI, Vulkan and FFmpeg, with blanks between them.
     pub other: &'static str,
-    /// How the places are known.
+    /// How the offsets of the format are known.
     pub known: &'static str,
 }
 
@@ -92,7 +92,7 @@ pub struct Frame {
     format: &'static FrameFormat,
     data_type: DataType,
     sizes: Vec<u64>,
-    /// In bytes. `None` is the least.
+    /// The distance between rows of the first surface, in bytes. `None` for the smallest that holds a row.
     pitch: Option<u64>,
     rows: Option<u64>,
     is_planes: bool,
@@ -103,7 +103,7 @@ struct Surface {
     /// The columns and rows of pixels that have the elements.
     per: [u64; 2],
     elements: Vec<char>,
-    /// The groups of elements in a row, and the rows that hold some.
+    /// The number of groups of elements in a row. `rows` is the number of rows.
     columns: u64,
     rows: u64,
     offset: u64,
@@ -216,7 +216,8 @@ impl Frame {
         "yuvrgba".chars().filter(|&name| self.format.surfaces.contains(name)).collect()
     }
 
-    /// The columns and rows of pixels that have the elements, and the elements.
+    /// For each surface, the columns and rows of pixels that share a group of elements, and the names of the
+    /// elements.
     fn forms(&self) -> Vec<([u64; 2], Vec<char>)> {
         let form = |text: &str| {
             let (mut per, mut elements) = ([1, 1], Vec::new());
@@ -326,7 +327,7 @@ impl Frame {
         broken.map(|(axis, (&size, multiple))| Code::SizeUnaligned.at(axis, size, multiple)).collect()
     }
 
-    /// The plane of a name, or of all channels.
+    /// Returns the plane of the component `name`.
     fn plane(&self, name: char, surface: &Surface, total: u64) -> Result<Plane, Error> {
         let places =
             || surface.elements.iter().enumerate().filter(|(_, other)| **other == name).map(|(place, _)| place);

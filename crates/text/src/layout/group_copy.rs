@@ -1,24 +1,26 @@
 //! `GroupCopy`: the copy between rows of blocks and groups of two fields, scales and then values in turn.
 //!
-//! Their four numbers are constants, so that the compiler unrolls a group and needs no check inside it. As
-//! copies of two parts these groups take twice the time, with values in turns of one byte up to eight times
-//! that of a plain copy.
+//! The four numbers of each known form are constants, so that the compiler unrolls a group and needs no
+//! bounds check inside it. Without this code, scales and values are copied as two parts, which takes twice
+//! the time. If the values take turns after each byte, it takes up to eight times as long as a plain copy.
 
 use tensor_layout::checked::{Dims, next_index};
 use tensor_layout::{IndexMap, LayoutClass};
 
-/// The bytes of scales and of values of a block, the rows of a group, and the bytes of a row in turn.
+/// The four numbers of a form: the bytes of scales in a block, the bytes of values in a block, the rows of a
+/// group, and how many bytes of a row are stored before those of the next row.
 type Form = [u64; 4];
 
 /// A copy between groups and rows of blocks.
 #[derive(Debug, Clone)]
 pub(super) struct GroupCopy {
-    /// The first byte of the rows.
+    /// The offset of the first row, in bytes.
     base: usize,
-    /// The sizes and strides of all axes in front of the blocks. The last one is that of the rows.
+    /// The sizes of all axes in front of the blocks; the last of these axes counts rows. `strides` has their
+    /// strides.
     rows: Dims,
     strides: Dims,
-    /// The blocks of a row, and the bytes from one to the next.
+    /// The number of blocks in a row. `pitch` is the distance from one block to the next, in bytes.
     blocks: usize,
     pitch: usize,
     form: Form,
@@ -27,8 +29,9 @@ pub(super) struct GroupCopy {
 }
 
 impl GroupCopy {
-    /// Returns the copy between the groups and bytes with the axes of rows, of blocks and of the bytes of a
-    /// block at the end. `None` if the bytes of a block do not follow each other, or for another form.
+    /// Returns the copy between the groups and the bytes that `plain` describes. The last three axes of
+    /// `plain` are the rows, the blocks of a row, and the bytes of a block. `None` if the bytes of a block
+    /// are not contiguous, or if there is no code for the form.
     pub(super) fn new(form: Form, flip: u8, plain: &IndexMap) -> Option<GroupCopy> {
         let strides = plain.strides().filter(|strides| strides.last() == Some(&1))?;
         let ([rows @ .., blocks, _], [row_strides @ .., pitch, _]) = (plain.sizes(), &strides[..]) else { return None };
@@ -43,7 +46,7 @@ impl GroupCopy {
             flip,
         };
         let is_affine = plain.class() == LayoutClass::Affine;
-        // A copy of nothing says whether the form is among the known ones.
+        // A copy without blocks succeeds only if there is code for the form.
         (is_affine && GroupCopy { blocks: 0, ..copy.clone() }.run(&[], &mut [], false).is_some()).then_some(copy)
     }
 }
@@ -76,8 +79,8 @@ impl GroupCopy {
         }
     }
 
-    /// Calls `copy` for each group of `R` rows and `BYTES` bytes, with the first byte of each row of it and
-    /// of the group.
+    /// Calls `copy` for each group of `R` rows and `BYTES` bytes. The arguments are the offset of each row's
+    /// block and the offset of the group, in bytes.
     #[inline(always)]
     fn each<const R: usize, const BYTES: usize>(
         &self,
@@ -101,8 +104,9 @@ impl GroupCopy {
     }
 }
 
-/// Copies a group of `R` rows, of `S` bytes of scales and `V` of values, of which `U` of each row in turn.
-/// The compiler unrolls it, and needs no check inside.
+/// Copies a group of `R` rows. A block has `S` bytes of scales and `V` bytes of values. The group stores the
+/// values in turns of `U` bytes from each row. The compiler unrolls this function and needs no bounds check
+/// inside it.
 #[inline(always)]
 #[allow(
     clippy::arithmetic_side_effects,

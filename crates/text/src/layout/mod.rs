@@ -138,7 +138,7 @@ pub enum Role {
     },
 }
 
-/// The form in which a plane was written.
+/// How the text of a plane is made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Written {
     /// A layout in a notation. The text is made when it is needed, unless it is given.

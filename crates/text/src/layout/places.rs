@@ -14,10 +14,10 @@ use crate::part::check_index;
 pub struct Place {
     /// The number of the part that holds the element.
     pub part: usize,
-    /// The index of the element in this part. Of a tensor of blocks it is the index of a byte: that with the
-    /// first bits of the value, or the first byte of the block if values share bits.
+    /// The index of the element in this part. In a tensor of blocks it is the index of a byte: the byte with
+    /// the first bits of the value, or the first byte of the block if values share bits.
     pub index: Vec<u64>,
-    /// The offset in elements from the start of the buffer, of a tensor of blocks in bytes.
+    /// The offset from the start of the buffer, in elements. In a tensor of blocks the offset is in bytes.
     pub offset: u64,
     /// The number of the value in its block, and its bits in the block. `None` without blocks.
     pub in_block: Option<(u64, Vec<Range<u64>>)>,
@@ -63,8 +63,9 @@ impl Plane {
         Ok(place)
     }
 
-    /// Returns the index of the element that is stored at an offset, in elements; `None` for padding. Of a
-    /// tensor of blocks it is the index of a byte, with the byte of the block behind the block.
+    /// Returns the index of the element that is stored at an offset, in elements; `None` for padding. In a
+    /// tensor of blocks it is the index of a byte, whose last two numbers are the block and the byte in that
+    /// block.
     ///
     /// # Errors
     ///
@@ -82,8 +83,8 @@ impl Plane {
         if offset < longest.map.physical_elements() { Ok(None) } else { longest.map.inverse(offset) }
     }
 
-    /// Returns the offset of index 0 of all axes, of a tensor of blocks in bytes. It is not the lowest offset
-    /// if an axis runs backwards.
+    /// Returns the offset of index 0 of all axes, in elements. In a tensor of blocks the offset is in bytes.
+    /// If an axis runs backwards, this is not the lowest offset.
     #[must_use]
     pub fn first(&self) -> Option<u64> {
         self.offset_in_map(&vec![0; self.map_sizes().len()]).ok()
@@ -106,7 +107,8 @@ impl Plane {
         held.map_or_else(|| Err(self.why_without_map()), |(part, index)| part.map.offset(&index))
     }
 
-    /// Returns the values that have bits in a byte of a block, as numbers of the block.
+    /// Returns the values that have bits in a byte of a block. Values are numbered from the start of the
+    /// block.
     #[must_use]
     pub fn values_in_byte(&self, byte: u64) -> Vec<u64> {
         let Some(of) = self.blocks.as_ref().map(|blocks| blocks.block_type()) else { return Vec::new() };
@@ -130,8 +132,8 @@ impl Plane {
 }
 
 impl Layout {
-    /// Returns the places of an element: one for each plane, of scales the place of the scale that the value
-    /// has.
+    /// Returns the places of an element, one for each plane. In a plane of scales this is the place of the
+    /// value's scale.
     ///
     /// # Errors
     ///
@@ -152,7 +154,8 @@ impl Layout {
             let reason = format!("it has {count}, each with sizes of its own: name one of them, as in {name}:{zeros}");
             return Err(Error::not_expressible("one index", reason));
         }
-        // The sizes of the values bound the index: the last block of scales may be narrower.
+        // The index is checked against the sizes of the values, because the last block of a scale may have
+        // fewer values.
         let values = self.planes.first().filter(|plane| plane.role == Role::Values);
         values.map_or(Ok(()), |values| check_index(&values.sizes, index))?;
         self.planes.iter().map(|plane| plane.place(&plane.index_of_value(index))).collect()

@@ -98,7 +98,8 @@ impl Layout {
     /// ```
     pub fn from_onednn_tag<T: Integer>(data_type: DataType, sizes: &[T], tag: &str) -> Result<Layout, Error> {
         let desc = BufferTensorDesc::packed(data_type, sizes)?;
-        // Not by way of the text: a program that needs tags alone links no other reader.
+        // The tag is not read as a part of a text, so that a program that needs only tags links no other
+        // reader.
         let shape = array_of_onednn_tag(data_type, desc.sizes(), tag)?;
         let text = format!("{data_type}{}:{tag}", list(desc.sizes()));
         Ok(Layout::of_one(shape.into(), Notation::OneDnn, Some(text), Vec::new()))

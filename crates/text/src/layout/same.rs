@@ -101,7 +101,7 @@ impl Plane {
             let without = if self.parts.is_empty() { self } else { other };
             return Err(without.why_without_map());
         };
-        // A tensor of blocks and its bytes have the sizes of the bytes in common.
+        // If one side is a tensor of blocks and the other its bytes, the sizes in bytes are compared.
         let (sizes, their_sizes) = match self.blocks.is_some() == other.blocks.is_some() {
             true => (self.sizes.as_slice(), other.sizes.as_slice()),
             false => (part.map.sizes(), others.map.sizes()),
@@ -136,8 +136,8 @@ impl Plane {
         Ok(Some(Difference { reason, index: Some(index) }))
     }
 
-    /// Says why a tensor of blocks and the other plane hold different things, whatever bytes they have. A
-    /// tensor of the same bytes as u8 is no other thing.
+    /// Returns why a tensor of blocks and the other plane do not hold the same values, wherever these are
+    /// stored. A tensor of `u8` that has the bytes of the blocks counts as the same.
     fn unlike_blocks(&self, other: &Plane) -> Option<String> {
         let of = |plane: &Plane| format!("blocks of {}", plane.type_name());
         let elements = |other: &Plane, plane: &Plane| {
@@ -172,8 +172,8 @@ impl Plane {
         Ok((differs, first.map(|index| self.forwards_index(&index))))
     }
 
-    /// Does the same for planes of which other axes run backwards. Both have strides, so they differ at the
-    /// first index or at one of its neighbours, or nowhere.
+    /// Does the same for two planes in which different axes run backwards. Both have strides, so they differ
+    /// at the first index or at one of its neighbours, or nowhere.
     fn first_difference_of_turned(&self, other: &Plane) -> Result<(bool, Option<Vec<u64>>), Error> {
         let first = vec![0; self.sizes.len()];
         let neighbours = (0..self.sizes.len()).rev().filter_map(|axis| {

@@ -10,8 +10,9 @@ use super::{Layout, Plane, Role, Written};
 use crate::part::{Part, Run};
 
 impl Layout {
-    /// Returns the view that a step makes of this layout. A view of blocks has whole blocks, a view of values
-    /// with scales the scales of its values, and a view of parts the parts that it meets.
+    /// Returns the view that a step makes of this layout. A view of a tensor of blocks has whole blocks. A
+    /// view of values with scales also has the scales of these values. A view of several parts has the parts
+    /// that hold its indices.
     ///
     /// # Errors
     ///
@@ -71,8 +72,8 @@ impl Layout {
     }
 }
 
-/// Returns the step that the scales take when values of these sizes take a step, and the values of each axis
-/// that then have one scale. `per` are the values that have one scale before.
+/// Returns the step for the scales that matches a step for values of these sizes. Also returns the number of
+/// values of each axis that have one scale after the step; `per` has these numbers before the step.
 ///
 /// # Errors
 ///
@@ -111,7 +112,8 @@ pub fn step_of_scales(step: &ViewStep, sizes: &[u64], per: &[u64]) -> Result<(Vi
     }
 }
 
-/// Returns the slice of the scales that a slice of the values has, and the values that then have one scale.
+/// Returns the slice of the scales that belongs to a slice of the values, and the number of values that have
+/// one scale after it.
 fn scales_of(slice: &Slice, axis: usize, per: u64, size: u64) -> Result<(Slice, u64), Error> {
     let (start, end) = (slice.start, slice.end.unwrap_or(size));
     let number = |value: u64| value.checked_div(per).unwrap_or(0);
@@ -181,7 +183,7 @@ impl Plane {
     }
 
     fn view_of_parts(&self, step: &ViewStep) -> Result<Plane, Error> {
-        // The tensor of blocks knows how views of blocks are refused, and which bytes they have.
+        // The view of the tensor of blocks refuses what is no view of whole blocks, and determines the bytes.
         let blocks = self.blocks.as_ref().map(|blocks| step.apply_to_blocks(blocks)).transpose()?;
         let blocks = blocks.map(|view| BlockTensorDesc::packed(view.block_type(), view.sizes())).transpose()?;
         let mut parts: SmallVec<[Part; 1]> = SmallVec::new();
@@ -228,9 +230,9 @@ impl Plane {
         Ok(Plane { blocks, ..Plane::in_parts(sizes, parts, String::new()) })
     }
 
-    /// Returns the indices of the maps that slices of the values take.
+    /// Converts slices of the values to ranges of the indices of the maps.
     fn taken(&self, slices: &[Slice]) -> Result<Vec<Run>, Error> {
-        // A row-major tensor of these sizes refuses what no tensor has.
+        // Slices that leave the sizes are refused by a slice of a row-major tensor of these sizes.
         let view = tensor_layout::BufferTensorDesc::packed(tensor_layout::DataType::U8, &self.sizes)?.slice(slices)?;
         let mut taken: Vec<Run> =
             slices.iter().zip(view.sizes()).map(|(slice, &count)| Run::new(*slice, count)).collect();

@@ -12,8 +12,8 @@ use crate::numbers::list;
 use super::{Layout, Plane, Role, Whole, Written};
 
 impl fmt::Display for Layout {
-    /// Writes the layout in its notation, in canonical form. Of values with scales, every plane has its
-    /// sizes.
+    /// Writes the layout in its notation, in canonical form. If there are scales, every plane is written with
+    /// its sizes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.of.as_deref() {
             Some(Whole::Shape(shape)) => return shape.fmt(f),

@@ -142,7 +142,8 @@ impl NamedLayout {
         BufferTensorDesc::packed(self.data_type, &self.sizes)
     }
 
-    /// The four numbers of groups of scales and then values, and the bits that are flipped in the values.
+    /// For groups of scales and then values, their four numbers (see `repack::scales_then_values`) and the
+    /// bits that are flipped in the values.
     pub(crate) fn groups(&self) -> Option<([u64; 4], u8)> {
         let values = self.row.values(self.data_type, &self.sizes, &self.numbers);
         let form = repack::scales_then_values(self.row.memory.strip_prefix("group of ")?, &values)?;
@@ -399,7 +400,8 @@ pub fn names_of(map: &IndexMap) -> Vec<NameMatch> {
         let axes = (order != same).then_some(&order);
         let is_plain = turned.strides().is_some();
         for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type(), None)) {
-            // Of a row with a rest that is plain, a small tensor has the rest alone.
+            // A row may have a rule for whole blocks and a packed rest. A small tensor has only the packed
+            // rest, so it does not get this name.
             if is_plain && row.memory.contains(" then ") {
                 continue;
             }

@@ -1,8 +1,8 @@
 //! Repacked blocks: some rows of blocks together, field by field.
 //!
-//! The repacks of ggml have one form. `R` rows of one block become one group: a field of all rows, then the
-//! next field, and of each field some bytes of each row in turn. Groups follow each other block by block,
-//! then the next `R` rows. `group of 4: 0+1, 1+4 by 2` is
+//! The repacks of ggml have one form. The blocks of `R` rows become one group. The group has the first field
+//! of all rows, then the next field. In each field, the rows take turns of some bytes each. Groups follow
+//! each other block by block, then the next `R` rows. `group of 4: 0+1, 1+4 by 2` is
 //!
 //! ```text
 //! row 0   s0 | a0 a1 a2 a3             s0 s1 s2 s3 | a0 a1 b0 b1 c0 c1 d0 d1  a2 a3 b2 ..
@@ -11,7 +11,7 @@
 //! row 3   s3 | d0 d1 d2 d3
 //! ```
 //!
-//! Such a layout is one of the bytes of the blocks, with a part for each field.
+//! Such a layout describes the bytes of the blocks, and has one part for each field.
 
 use tensor_layout::checked::{self, ELEMENTS, OFFSET};
 use tensor_layout::element::DataType;
@@ -24,8 +24,8 @@ use crate::part::Part;
 use super::{Values, no_value, refused};
 
 /// Returns the parts of the rule `4: 0+2, 2+32 by bl` for `[.., rows, blocks, bytes of a block]`. A field is
-/// `first byte + bytes`, or one byte; `by` says how many bytes of a row are taken before the next row.
-/// Without it, the whole field is. `flip` is what the copies of the last field flip.
+/// `first byte + bytes`, or one byte. `by` says how many bytes of a row are taken before the next row;
+/// without `by` it is the whole field. `flip` has the bits that copies flip in the last field.
 pub(super) fn parts(text: &str, values: &Values<'_>, sizes: &[u64], flip: u8) -> Result<Vec<Part>, Error> {
     let (together, fields) = text.split_once(':').ok_or_else(|| no_value(text))?;
     let [outer @ .., rows, blocks, bytes] = sizes else { return Err(refused("it has no rows of blocks".into())) };
@@ -63,8 +63,8 @@ pub(super) fn parts(text: &str, values: &Values<'_>, sizes: &[u64], flip: u8) ->
     Ok(parts)
 }
 
-/// Returns the bytes of scales and of values of a block, the rows of a group and the bytes of a row in turn,
-/// if a rule has two fields: scales, and then values in turn.
+/// Returns the four numbers of a group if the rule has two fields, scales and then values in turns: the bytes
+/// of scales in a block, the bytes of values in a block, the rows of a group, and the bytes of a turn.
 pub(super) fn scales_then_values(text: &str, values: &Values<'_>) -> Option<[u64; 4]> {
     let (rows, fields) = text.split_once(": ")?;
     let (first, second) = fields.split_once(", ")?;

@@ -66,8 +66,8 @@ impl Rule<'_> {
             None => (self.row.memory, false),
         };
         let all = vec![Slice::ALL; self.sizes.len()];
-        // Rules of several parts: `A then N from 32: B` has B behind A, and `A then again N from 32: B` has
-        // both in the same records.
+        // A rule may have several parts. In `A then N from 32: B`, part B follows part A in memory. In `A
+        // then again N from 32: B`, both parts are in the same records.
         let mut texts = text.split(" then ");
         let (mut rules, mut cut) = (vec![(0, texts.next().unwrap_or(""), false)], None);
         for text in texts {
@@ -151,7 +151,7 @@ impl Rule<'_> {
         Ok(parts)
     }
 
-    /// Returns the index map of digits of which none is turned.
+    /// Returns the index map of digits that all count forwards.
     fn map(data_type: DataType, digits: &Digits, sizes: &[u64], ends: bool) -> Result<IndexMap, Error> {
         let mut dimensions: Vec<Vec<&Digit>> = vec![Vec::new(); sizes.len()];
         for digit in &digits.list {

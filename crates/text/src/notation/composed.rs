@@ -20,8 +20,8 @@ use super::no_layout::refuse_without_layout;
 use super::{Notation, cute};
 use crate::swizzle::{UNITS, mask};
 
-/// The numbers of a swizzle: how many bits are flipped, the lowest of them, and how far above them the bits
-/// are that flip them.
+/// The three numbers of a swizzle: how many bits are flipped, the lowest flipped bit, and the distance from a
+/// flipped bit up to the bit that flips it.
 type Numbers = [u64; 3];
 
 fn numbers(cursor: &mut Cursor<'_>, close: &str) -> Result<Numbers, Error> {
@@ -33,8 +33,9 @@ fn numbers(cursor: &mut Cursor<'_>, close: &str) -> Result<Numbers, Error> {
 }
 
 /// Reads CuTe's composed layout after `S<` or `Sw<`. The number between the layout and the swizzle is an
-/// offset in elements; a pointer to shared memory in its place has bits of the byte. Without either, and
-/// without a letter for the unit of the bits, the text is read only if both units say the same.
+/// offset in elements. If a pointer to shared memory is there instead, the swizzle's bits count bytes.
+/// Without a pointer, and without a letter for the unit, the text is read only if both units give the same
+/// layout.
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
     let start = cursor.position();
     let numbers = numbers(cursor, ">")?;
@@ -84,8 +85,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
 /// The pointers in front of CuTe's tensors.
 pub(super) const POINTERS: [&str; 4] = ["gmem_ptr", "smem_ptr", "rmem_ptr", "ptr"];
 
-/// Reads the rest of `gmem_ptr[16b](0x7f00)`. The address is where a plain layout begins, but bits of it flip
-/// those of a swizzled one.
+/// Reads the rest of `gmem_ptr[16b](0x7f00)`. An address has no meaning for a plain layout. In a swizzled
+/// layout an address is refused, because its bits would flip bits of the offset.
 fn pointer(cursor: &mut Cursor<'_>, data_type: DataType, is_plain: bool) -> Result<(), Error> {
     if cursor.eat("[") {
         let at = cursor.position();
@@ -131,7 +132,7 @@ fn is_shape(first: char) -> bool {
     first == '(' || first.is_ascii_digit()
 }
 
-/// Reads a layout of `tensor-layouts`, whose bits count elements. `None` if the text is none.
+/// Reads a layout of `tensor-layouts`, whose bits count elements. `None` if the text is no such layout.
 pub(super) fn read_tensor_layouts(
     cursor: &mut Cursor<'_>,
     data_type: DataType,

@@ -108,8 +108,8 @@ pub(super) fn read_with(
 const NUMBER: &str = "a number or `(`";
 const STRIDE: &str = "one of the strides";
 
-/// Reads tuples of tuples. Returns how many modes the outermost has, each number with that of its mode, and
-/// the form: the text with `n` for each number.
+/// What a nested tuple holds: the number of modes of the outermost tuple, each number with the index of its
+/// mode, and the form, which is the text with `n` for each number.
 type Nested = (usize, Vec<(usize, i128)>, String);
 
 fn nested<'a>(

@@ -14,7 +14,7 @@ use crate::numbers::{list, signed, tuple};
 /// dimensions are neither written nor read.
 const DIMENSIONS: usize = 8;
 
-/// The members of an object. Those that are checked at the end have their column.
+/// The members of an object. Members that are checked at the end are kept with their columns.
 #[derive(Default)]
 struct Members {
     data_type: Option<DataType>,
@@ -87,7 +87,7 @@ fn members(cursor: &mut Cursor<'_>, found: &mut Members) -> Result<(), Error> {
                 found.is_inner = false;
                 false
             }
-            // A member that is null counts as left out.
+            // A member with the value `null` counts as missing.
             "DataType"
             | "Flags"
             | "DimensionCount"

@@ -5,30 +5,31 @@ use super::Notation;
 /// One row: how a text that names the fields of a layout is read and written.
 pub(super) struct Form {
     pub(super) notation: Notation,
-    /// The form that is written, or nothing if the notation is written by another row.
+    /// The text that is written, with fields in braces. Empty if another row writes the notation.
     pub(super) text: &'static str,
     /// How the text begins. A beginning with `=` or a quote is the first key.
     pub(super) begins: &'static [&'static str],
-    /// What has no key, in order.
+    /// The items in front of the first key, in order.
     pub(super) front: &'static [Front],
-    /// What is between a key and its value. Keys are in quotes if this begins with one.
+    /// The token between a key and its value. If this token begins with a quote, keys are in quotes.
     pub(super) assign: &'static str,
     pub(super) keys: &'static [(&'static str, Field)],
-    /// The keys that change no place. They and their values are skipped, and every other key is an error.
+    /// The keys that say nothing about offsets. These keys and their values are skipped, and every other key
+    /// is an error.
     pub(super) skips: &'static [&'static str],
-    /// The token after the last key, or nothing.
+    /// The token after the last key. Empty if there is none.
     pub(super) close: &'static str,
 }
 
 pub(super) enum Front {
     /// A field without a key, and a comma. A list may be left out.
     Of(Field),
-    /// A word or a text in quotes that changes no place, if one is next, and a comma.
+    /// A word or a text in quotes that says nothing about offsets, and a comma. It may be missing.
     Name,
-    /// A value that changes no place, and a comma.
+    /// A value that says nothing about offsets, and a comma.
     Value,
     Token(&'static str),
-    /// What changes no place, up to a token.
+    /// Text that says nothing about offsets, up to this token.
     Until(&'static str),
 }
 
@@ -37,15 +38,15 @@ pub(super) enum Field {
     Type,
     Sizes,
     Strides,
-    /// The place of index 0 of all axes.
+    /// The offset of index 0 of all axes.
     Offset,
     /// Halide's minimum, extent and stride of each axis, the innermost axis first.
     Extents,
     /// A letter for each axis.
     Axes,
-    /// The distance of rows along the axis `W`, or 0.
+    /// The distance between rows, along the axis `W`, in elements. 0 for packed rows.
     Pitch,
-    /// A value that must be this one.
+    /// A field that must have this value.
     Only(&'static str),
 }
 

@@ -32,7 +32,7 @@ pub(super) fn form(text: &str) -> Option<&'static Form> {
     FORMS.iter().find(|form| form.begins.iter().any(|beginning| text.starts_with(beginning)))
 }
 
-/// Writes a layout by the first row of the notation that can say it.
+/// Writes a layout by the first row of the notation that can express it.
 pub(super) fn write(notation: Notation, strided: &Strided) -> Result<String, Error> {
     let is_at_start = strided.desc.base_offset() == 0;
     let mut rows = FORMS.iter().filter(|form| form.notation == notation && !form.text.is_empty());
@@ -100,7 +100,7 @@ impl Fields {
         })
     }
 
-    /// Gives rows that are `w_stride` elements apart their strides.
+    /// Computes the strides of a tensor whose rows are `w_stride` elements apart.
     fn pitched(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
         let Some((at, pitch)) = self.pitch.filter(|&(_, pitch)| pitch != 0) else { return Ok(()) };
         let (sizes, axes) = (self.sizes.clone().unwrap_or_default(), self.axes.as_deref().unwrap_or_default());

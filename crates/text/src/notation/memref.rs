@@ -173,8 +173,8 @@ fn memory_space(cursor: &mut Cursor<'_>) -> Result<(), Error> {
     })
 }
 
-/// Reads the rest of `#tpu.tiled<(8,128)(2,1),[2,1]>`, XLA's tiles and the strides of whole tiles along each
-/// dimension. The tiles are in row-major order, which are all that the compiler of TPUs makes.
+/// Reads the rest of `#tpu.tiled<(8,128)(2,1),[2,1]>`: XLA's tiles, and the strides of whole tiles along each
+/// dimension. Only tiles in row-major order are read, because the compiler of TPUs makes no others.
 fn tiles(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     let (mut tiles, mut first) = (Vec::new(), Vec::new());
     while cursor.eat("(") {

@@ -7,7 +7,7 @@ use tensor_layout::element::{DataType, Naming};
 
 use super::Notation;
 
-/// The types of a byte that NumPy's package `ml_dtypes` has and PyTorch has not.
+/// The types of one byte that NumPy's package `ml_dtypes` has and PyTorch lacks.
 const NOT_IN_TORCH: [DataType; 3] = [DataType::F8E3M4, DataType::F8E4M3, DataType::F8E4M3B11FNUZ];
 
 /// Returns the name of a type in NumPy or in PyTorch.
@@ -18,8 +18,8 @@ pub(super) fn name(data_type: DataType, notation: Notation) -> Result<&'static s
     name.ok_or_else(|| Error::unsupported_data_type(data_type.name_in(Naming::Xla).unwrap_or_default(), by))
 }
 
-/// The words that `numpy.dtype` takes for a type besides its kind and bytes. Those of C are the sizes of
-/// 64-bit Linux.
+/// The names that `numpy.dtype` accepts for a type besides its kind and bytes. C's type names have the sizes
+/// of 64-bit Linux.
 const WORDS: [(&str, &str); 14] = [
     ("|b1", "? b1 bool bool8"),
     ("|i1", "b byte int8"),
@@ -76,7 +76,8 @@ pub(super) fn read_dtype(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
             (name.strip_prefix("np.").or(name.strip_prefix("numpy.")).unwrap_or(name), name.len())
         }
     };
-    // `torch.int` is not NumPy's `int`: of other modules the full names alone are read.
+    // `torch.int` has another width than NumPy's `int`. So after the name of another module only NumPy's full
+    // names, such as `int32`, are read.
     let (exact, found) = match name.rsplit_once('.') {
         Some((_, full)) => (String::new(), DataType::from_name_in(Naming::Numpy, full)),
         None => numpy_dtype(name),

@@ -71,14 +71,14 @@ pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 pub(super) struct Verbose {
     pub(super) data_type: DataType,
     pub(super) tag: usize,
-    /// In elements, where a tag of letters has gaps.
+    /// The strides, in elements, if the tag has letters alone and rows have gaps.
     pub(super) strides: Option<Vec<u64>>,
     pub(super) sizes: Vec<u64>,
 }
 
 /// Reads `dst:bf16:p:blocked:ABcd16b16a2b::f0 24x96x1x1`, a tensor in a line of oneDNN's verbose mode and its
-/// sizes. `None` if the text is none. An offset, and data behind the tensor (`f8:s8m1`), have no number in
-/// the line and are refused.
+/// sizes. `None` if the text is no such tensor. A tensor with an offset, or with data behind its elements
+/// (`f8:s8m1`), is refused, because the line does not say how much.
 pub(super) fn read_verbose(cursor: &mut Cursor<'_>) -> Result<Option<Verbose>, Error> {
     let start = cursor.position();
     if !ARGUMENTS.split(' ').any(|argument| cursor.rest().starts_with(&format!("{argument}:"))) {
@@ -91,7 +91,7 @@ pub(super) fn read_verbose(cursor: &mut Cursor<'_>) -> Result<Option<Verbose>, E
         cursor.move_to(start);
         return Ok(None);
     };
-    // `a`: the program let oneDNN choose, `p`: there is padding.
+    // `a` says that the program let oneDNN choose the format, and `p` that there is padding.
     let _ = (cursor.eat("a"), cursor.eat("p"));
     cursor.expect(":", "`:`, `a:` or `p:` (the numbers of offsets, `0` and `o`, are not in the line)")?;
     cursor.expect("blocked:", "`blocked:`, the only kind of format whose places are known")?;

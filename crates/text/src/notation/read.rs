@@ -22,8 +22,8 @@ use crate::swizzle;
 
 /// What was read.
 pub(crate) enum Read {
-    /// One layout, from the lowest address on, and the axes that run backwards. The text is that of an axis
-    /// order or of a tag, which a layout has in several spellings.
+    /// One layout, from the lowest address on, and the axes that run backwards. `text` is kept for an axis
+    /// order and a tag, because one layout may have several of them.
     One {
         layout: AnyLayout,
         notation: Notation,
@@ -175,7 +175,7 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
     after_type(cursor, data_type)
 }
 
-/// Reads a form that has its type inside or in front of it. `None` is a text that is no form.
+/// Reads a form that has its type inside or in front of it. `None` if the text is no form.
 fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Option<Read>, Error> {
     let (start, rest) = (cursor.position(), cursor.rest());
     refuse_without_layout(rest)?;

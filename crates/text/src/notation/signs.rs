@@ -1,4 +1,4 @@
-//! Signs of strides, which no layout has.
+//! Signs of strides. A layout of one tensor has strides without a sign.
 //!
 //! A layout is described from the lowest address on, and the axes that run backwards are listed beside it, as
 //! in `SignedDesc` and `Settings::reversed` of the library.

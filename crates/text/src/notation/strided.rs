@@ -11,8 +11,8 @@ use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, Lay
 use crate::spell::tiles::insert_missing;
 
 pub(super) struct Strided {
-    /// The type of an element. It is not that of `desc` where XLA stores an element in another width than
-    /// its own, which no descriptor says: `desc` is of bytes there.
+    /// The type of an element. If XLA stores an element in another width than its own, no descriptor of this
+    /// type exists, and `desc` has bytes as elements instead.
     pub(super) data_type: DataType,
     /// The layout, with canonical strides.
     pub(super) desc: BufferTensorDesc,
@@ -39,9 +39,9 @@ impl Strided {
 /// A layout that was read, and the axes that run backwards: their strides are negative in the text.
 pub(super) type Signed = (AnyLayout, Vec<usize>);
 
-/// Returns the tensor of these sizes and of strides in elements, packed without strides, and the axes that
-/// run backwards. `offset` is the place of index 0 of all axes. Without it the buffer begins at the lowest
-/// address.
+/// Returns the tensor of these sizes and signed strides, and the axes that run backwards. Strides and
+/// `offset` are in elements. Without strides the tensor is packed. `offset` is the offset of index 0 of all
+/// axes; without it the buffer begins at the lowest address of an element.
 pub(super) fn signed(
     data_type: DataType,
     sizes: &[u64],

@@ -16,8 +16,8 @@
 //! 4           (2,4)                  row 2 begins at 16, and flips the bit of column 4
 //! ```
 //!
-//! `padded_shared` puts some elements of padding behind every so many, after the bases. The padding adds to
-//! the strides.
+//! `padded_shared` adds some elements of padding after every group of a given length, once the bases are
+//! applied. The padding adds to the strides.
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, OFFSET};
@@ -145,7 +145,8 @@ impl Tensor<'_> {
         order.iter().flat_map(|&axis| self.bits(axis, (1, self.size(axis)))).collect()
     }
 
-    /// The rows of the second axis in `order` flip groups of `vec` columns of the first.
+    /// Returns the bases of `swizzled_shared`: the index on the second axis in `order` flips groups of `vec`
+    /// indices of the first axis.
     fn swizzled(&self, fields: &Fields<'_>) -> Result<Vec<Basis>, Error> {
         let order = fields.order(self.sizes.len())?;
         let mut bases = self.packed(&order);
@@ -165,8 +166,8 @@ impl Tensor<'_> {
         Ok(bases)
     }
 
-    /// Blocks of one span and at most 256 rows, as a tensor map copies them. The first 8 rows of a block flip
-    /// the 16-byte units of the span.
+    /// Returns the bases of `nvmma_shared`: blocks as wide as the swizzle's span and of at most 256 rows, as
+    /// a tensor map copies them. The lowest three bits of the row flip the 16-byte units in the span.
     fn nvmma(&self, fields: &Fields<'_>) -> Result<Vec<Basis>, Error> {
         let (width, bits) = (fields.number("swizzlingByteWidth")?, fields.number("elementBitWidth")?);
         let (transposed, padded) = (fields.flag("transposed"), fields.flag("fp4Padded"));
@@ -224,7 +225,8 @@ impl Tensor<'_> {
 
     /// Returns the index map of the bases, one for each bit of an offset, the lowest first.
     fn map(&self, bases: &[Basis], padding: &[(u64, u64)]) -> Result<IndexMap, Error> {
-        // The place of each bit of each axis, and the bits that each bit of an offset flips on the way back.
+        // For each bit of each axis, the bit of the offset that it becomes. For each bit of the offset, the
+        // bits that it flips on the way back from offset to index.
         let mut places: Vec<Vec<Option<u32>>> =
             self.sizes.iter().map(|size| vec![None; usize::try_from(size.trailing_zeros()).unwrap_or(0)]).collect();
         let mut back = Vec::new();
@@ -249,7 +251,7 @@ impl Tensor<'_> {
                 None => return Err(self.two_ways(basis, place)),
             }
         }
-        // The inverse of a triangular step, bit by bit.
+        // The swizzle from index to offset is the inverse of `back`, whose matrix over bits is triangular.
         let back = Swizzle::new(&back)?;
         let count = u32::try_from(bases.len()).unwrap_or(u32::MAX);
         let mut flips = Vec::new();
@@ -313,8 +315,8 @@ impl Value {
 }
 
 impl<'t> Fields<'t> {
-    /// Reads the fields, of which all are in `keys`. What divides a tensor among the blocks of a cluster is
-    /// refused.
+    /// Reads the fields, whose names must be in `keys`. Fields that divide a tensor among the blocks of a
+    /// cluster are refused.
     fn read(cursor: &mut Cursor<'t>, keys: &[&str]) -> Result<Fields<'t>, Error> {
         cursor.expect("{", "`{` and the fields of the encoding")?;
         let fields = cursor.list("}", |cursor| {

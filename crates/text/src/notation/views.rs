@@ -140,7 +140,8 @@ fn forwards(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
     (if text == written { slice.to_owned() } else { text }, reversed)
 }
 
-/// Converts a number to an axis. One that is too large is no axis of any layout.
+/// Converts a number to an axis. A number that does not fit becomes the largest one, which is no axis of any
+/// layout.
 fn place(axis: u64) -> usize {
     usize::try_from(axis).unwrap_or(usize::MAX)
 }
@@ -160,13 +161,13 @@ fn maybe_negative(
     if cursor.eat("-") { negative(at, cursor.word()) } else { cursor.number(what) }
 }
 
-/// Returns the index that `back` from the end of an axis is.
+/// Returns the index that is `back` indices before the end of an axis.
 fn from_end(argument: &str, at: usize, back: &str, size: u64) -> Result<u64, Error> {
     let index = back.parse().ok().filter(|&back| back > 0).and_then(|back| size.checked_sub(back));
     index.ok_or_else(|| wrong(argument, at, &format!("-{back}"), &format!("a number down to -{size}")))
 }
 
-/// Reads sizes, of which one may be -1: it is inferred from the sizes before.
+/// Reads sizes. One of them may be -1, and is then inferred from the number of elements.
 fn reshaped(argument: &str, sizes: &[u64]) -> Result<Vec<u64>, Error> {
     let has_inferred = Cell::new(false);
     let numbers = whole_list(argument, "a size", |cursor| {

@@ -45,9 +45,9 @@ impl Blocked {
         Ok(Blocked { outer, blocks })
     }
 
-    /// Adds the dimensions that are not in front of all blocks. The dimension of a block comes behind those
-    /// of earlier blocks and before those of later ones where it can, so that there are few runs. A
-    /// dimension without digits follows the dimension before it.
+    /// Adds the dimensions that are not in front of all blocks. Where possible, dimensions are added in the
+    /// order of their first blocks, so that there are few runs. A dimension without digits follows the
+    /// dimension before it.
     pub(super) fn with_all_dimensions(mut self, rank: usize) -> Blocked {
         for (at, &(dimension, _)) in self.blocks.iter().enumerate() {
             if dimension < rank && !self.outer.contains(&dimension) {
