@@ -163,8 +163,8 @@ impl Error {
         usize::try_from(column).ok()
     }
 
-    /// Returns the text of a parse error, with a caret under the byte where reading stopped. Of a text of
-    /// more than 120 characters the ones around this byte are shown. Returns `None` for other errors.
+    /// Returns the text of a parse error, with a caret under the byte where reading stopped. If the text has
+    /// more than 120 characters, only those around this byte are shown. Returns `None` for other errors.
     #[must_use]
     pub fn pointer(&self) -> Option<String> {
         let (text, before) = excerpt(&self.0.what, self.column()?.saturating_sub(1));

@@ -125,7 +125,7 @@ impl<'a, 'py> Small<'a, 'py> {
         self.sizes.iter().zip(self.strides.iter().zip(&packed)).all(|(&size, (own, packed))| size <= 1 || own == packed)
     }
 
-    /// Whether the strides say that every index has a place of its own.
+    /// Whether the strides nest, so that every index has an offset of its own.
     fn has_own_places(&self) -> bool {
         let axes = self.sizes.iter().zip(&self.strides).filter(|(size, _)| **size > 1);
         let mut axes: SmallVec<[(usize, usize); 8]> =
@@ -150,8 +150,9 @@ impl<'a, 'py> Small<'a, 'py> {
         self.strides.iter().map(|stride| stride.checked_div(item).unwrap_or(0)).collect()
     }
 
-    /// Copies the elements into another array, and returns whether it did. It does not if something is to be
-    /// refused, or if the strides do not say that nothing is.
+    /// Copies the elements into another array. Returns `false`, and copies nothing, if the arrays differ in
+    /// sizes or type, share bytes, or cannot be shown to be writable without overlap. The caller then takes
+    /// the path that reports errors.
     pub(crate) fn copy_into(&self, out: &Small<'_, '_>) -> PyResult<bool> {
         let ((from, first), (to, start)) = (self.lowest(), out.lowest());
         let is_apart =
@@ -164,8 +165,9 @@ impl<'a, 'py> Small<'a, 'py> {
             return Ok(false);
         }
         // SAFETY: every index of an array is in its memory, so all bytes from the lowest to the highest are.
-        // Both arrays are alive, and no other thread runs Python code before the copy is done. The bytes of
-        // one are none of the other, and NumPy says that the second may be written. Only its elements are.
+        // Both arrays are alive, and no other thread runs Python code before the copy is done. The byte
+        // ranges of the two arrays are disjoint (`is_apart`), and NumPy says that `out` may be written. Only
+        // bytes of its elements are written.
         let (from, to) = unsafe {
             let to = Destination::write_only(NonNull::slice_from_raw_parts(place, out.span));
             (std::slice::from_raw_parts(from, self.span), to)
@@ -183,15 +185,16 @@ impl<'a, 'py> Small<'a, 'py> {
         self.copy(&strides, bytes, false)
     }
 
-    /// Returns a copy in the form of a new array, or `None` if that is not for this module.
+    /// Returns a copy in the form of a new array. `None` if the form has other sizes or another type, is not
+    /// simple, or is too large.
     pub(crate) fn copy_as(&self, form: &Form) -> Option<PyResult<Bound<'py, PyAny>>> {
         let strides = form.strides.as_ref().filter(|_| form.is_simple && form.data_type == self.data_type)?;
         let bytes = usize::try_from(form.bytes).ok().filter(|&bytes| bytes < RELEASE_FROM)?;
         (form.sizes == self.sizes).then(|| self.copy(strides, bytes, form.has_padding))
     }
 
-    /// Returns a copy with these strides, in bytes, in new memory of this many bytes. All of them are
-    /// written, or `has_padding`.
+    /// Returns a copy in new memory of `bytes` bytes. `strides` are in bytes. If not all bytes belong to
+    /// elements, `has_padding` must be set, and the memory is zeroed first.
     fn copy(&self, strides: &[isize], bytes: usize, has_padding: bool) -> PyResult<Bound<'py, PyAny>> {
         let (py, api) = (self.array.py(), &PY_ARRAY_API);
         let item = isize::try_from(self.item).unwrap_or(1);

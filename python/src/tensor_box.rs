@@ -7,8 +7,9 @@ use tensor_layout::upload::{DeviceLimits, Im2col, Interleave, TensorMapBox};
 use crate::error::refusal;
 use crate::numbers::{Number, Numbers};
 
-/// The keys of the dict of a box, and those of its "im2col".
+/// The keys of the dict that describes a box.
 const BOX: [&str; 4] = ["sizes", "element_strides", "interleave", "im2col"];
+/// The keys of the dict "im2col" inside it.
 const IM2COL: [&str; 4] = ["lower", "upper", "channels", "pixels"];
 
 /// Returns the box of a list of sizes, or of a dict. Limits without boxes refuse it.

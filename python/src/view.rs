@@ -37,7 +37,7 @@ pub(crate) fn step(name: &str, argument: &Bound<'_, PyAny>, layout: &Layout) -> 
     for step in ViewStep::read_all_on(name, &list(texts), sizes).map_err(refused)? {
         let is_kept = |axis: &usize| !dropped.contains(axis);
         let step = match step {
-            // The axes that a number has cut to one index are left out, and the others have other numbers.
+            // The numbers of the slice drop axes from the view, so the remaining axes are renumbered.
             ViewStep::Reverse(axes) => {
                 ViewStep::Reverse(axes.iter().map(|&axis| (0..axis).filter(is_kept).count()).collect())
             }

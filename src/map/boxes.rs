@@ -202,8 +202,9 @@ impl BoxGroups {
         self.groups.iter().fold(1, |product: u64, group| product.times(count(group.len())))
     }
 
-    /// The entries of the tables of all boxes. Where each entry is computed from the tiles of Irreducible
-    /// layouts, a tile counts as two more, because it takes as long.
+    /// The number of table entries in all boxes, as a measure of the work. If a pair is copied index by
+    /// index, each tile of an Irreducible layout counts as two more entries for each index, because
+    /// evaluating it takes as long.
     pub(crate) fn entries(&self) -> u64 {
         if let Some(ByIndex { source, destination, .. }) = self.by_index.as_deref() {
             let tiles = source.tile_count().plus(destination.tile_count());

@@ -1,5 +1,5 @@
-//! What a map says of its buffer beside the offsets: an alignment, zeros in the padding, a total size, and an
-//! order of the axes. None of it counts in equality.
+//! Properties of a map's buffer besides the offsets: an alignment, zeros in the padding, a total size, and an
+//! order of the axes. Equality ignores all of them.
 
 use alloc::boxed::Box;
 

@@ -1,8 +1,10 @@
-//! What few maps say of their buffers: an alignment, zeros in the padding, and an order of the axes.
+//! `Storage`: properties of a buffer that few maps state: an alignment, zeros in the padding, and an order of
+//! the axes.
 
 use alloc::boxed::Box;
 
-/// What few maps have. `None` in place of it says: any alignment, any bytes in the padding, row-major order.
+/// Properties of a buffer that few maps state. A map without them has an alignment of 1, any bytes in its
+/// padding, and row-major order.
 #[derive(Debug, Clone)]
 pub(super) struct Storage {
     pub(super) alignment: u64,

@@ -17,8 +17,8 @@
 //! there for each box:
 //!
 //! 1. A loop whose numbers, with the start of the box, are no aligned power of two is cut into pieces that
-//!    are: the numbers 8 to 63 are 8 to 15, 16 to 31 and 32 to 63. From the smallest stride on, because the
-//!    start of a piece may carry into the bits of the loops above it.
+//! are: the numbers 8 to 63 are 8 to 15, 16 to 31 and 32 to 63. Loops are cut from the smallest stride on,
+//! because the start of a piece may carry into the bits of the loops above it.
 //! 2. Loops are cut into bits. Loops that add multiples of the swizzle's span, or that stay below its lowest
 //!    bit, remain whole.
 //! 3. Each value of the bits that flip others becomes a box.
@@ -45,7 +45,8 @@ use super::swizzle::Swizzle;
 /// The most boxes of a pair with a swizzle. A pair that needs more is copied index by index.
 const MAX_SWIZZLED: usize = 1 << 10;
 
-/// A box whose loops have signed strides on both sides: source and destination, or a side and nothing.
+/// A box whose loops have signed strides on two sides. The sides are source and destination. For a set of
+/// offsets, the first side is all zeros.
 #[derive(Debug, Clone)]
 struct Nest {
     offsets: [i64; 2],

@@ -19,13 +19,16 @@ use super::plan::program::{Passes, Program};
 use super::relayout::{Relayout, is_one_box};
 use super::settings::{DestinationMemory, Padding, Settings};
 
-/// The most plans that are timed in the first round of candidates. One more takes their best answers
-/// together.
+/// The most plans that are timed in the first round. One more plan is timed after it, which takes the best
+/// answers of all of them.
 const CANDIDATES: usize = 7;
 
-/// How often a candidate runs: at least and at most this many times, and not again after this time.
+/// How often each candidate runs at least.
 const LEAST_RUNS: usize = 2;
+/// How often each candidate runs at most.
 const MOST_RUNS: usize = 20;
+/// After [`LEAST_RUNS`] rounds, no further round begins once this time has passed for each candidate on
+/// average.
 const MOST_TIME: Duration = Duration::from_millis(50);
 
 /// Shorter runs are repeated until they take this long, because a clock has steps.

@@ -71,8 +71,8 @@ enum PieceCopy {
 
 #[derive(Debug, Clone)]
 struct Part {
-    /// The number of bytes of the range. A piece may also set bytes after them to zero, by which the size of
-    /// a descriptor is rounded up.
+    /// How many bytes of the range belong to elements and their padding. In the last piece, bytes may follow
+    /// by which the size of a descriptor is rounded up. These bytes are set to zero.
     bytes: usize,
     /// The least length of the whole source, in bytes.
     source_needs: u64,

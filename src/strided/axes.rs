@@ -16,8 +16,8 @@ use crate::short_sort::sort_by_key;
 /// channels, depth, height, width.
 const LOGICAL: &[u8] = b"GNOCIDHW";
 
-/// The letters of XLA's page on shapes: the axes of a rank below 4 have the last of them, so those of rank 2
-/// are y, x.
+/// The letters of XLA's page on shapes. A tensor of rank below 4 has the last letters: the axes of rank 2 are
+/// y and x.
 const OF_XLA: &[u8] = b"PZYX";
 
 /// The order of axes in memory, the slowest axis first. Each axis is named by a letter.

@@ -1,8 +1,9 @@
 //! `GapOwner`: who owns the bytes between and around the elements of a tensor.
 //!
-//! Sizes and strides do not tell a tensor with padded rows from a slice of a larger tensor: the bytes between
-//! the elements are padding here and elements of others there. So a descriptor remembers who owns its
-//! gaps, and a slice finds it out. Take two rows of a tensor whose rows are padded, and two columns of it:
+//! Sizes and strides do not tell a tensor with padded rows from a slice of a larger tensor: in the first the
+//! bytes between the elements are padding, and in the second they are elements of other tensors. So a
+//! descriptor remembers who owns its gaps, and a slice finds it out. Take two rows of a tensor whose rows are
+//! padded, and two columns of it:
 //!
 //! ```text
 //! the tensor: f16[4,3]:[5,1]        rows 1..3                  columns 1..3

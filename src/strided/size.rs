@@ -79,7 +79,7 @@ impl BufferTensorDesc {
     }
 
     /// The size of the smallest buffer for the tensor, in bytes, rounded up to a multiple of 4. It counts
-    /// from the start of the buffer, so that of a slice includes the bytes before its first element.
+    /// from the start of the buffer, so the size for a slice includes the bytes before its first element.
     #[must_use]
     #[inline]
     pub fn min_size_in_bytes(&self) -> u64 {

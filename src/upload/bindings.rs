@@ -129,7 +129,7 @@ fn clash(
         return None;
     }
     let (from, to) = (earlier.buffer.offset, later.buffer.offset);
-    // A layout without a map is an error of its own binding.
+    // A layout without a map is reported as an error of its own binding.
     let of = |binding: &Binding<'_>| binding.tensor.as_ref().ok()?.strided_or_bytes().ok();
     let (first_desc, second_desc) = (of(earlier)?, of(later)?);
     let shared = if limits.writes_padding || limits.exclusive_ranges {

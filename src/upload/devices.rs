@@ -15,7 +15,8 @@ use super::limits::{DeviceLimits, read_size};
 
 const TABLE: &str = include_str!("devices.txt");
 
-/// The name of the row with what interfaces for tensors have in common, which is no device.
+/// The name of a row that is no device: it has the rules that interfaces for tensors have in common, and
+/// other rows begin with it.
 const COMMON: &str = "in-order";
 
 /// A row of the table: name, title, the set that it begins with, fields, names of fields in the API.

@@ -30,7 +30,7 @@ macro_rules! levels {
             /// Every level, oldest first.
             pub const ALL: &'static [FeatureLevel] = &[$(FeatureLevel::$level),*];
 
-            /// A constant, so that a check that passes allocates nothing.
+            /// The name is a constant, so that a check that passes allocates nothing.
             pub(super) fn limits_name(self) -> &'static str {
                 match self {
                     $(FeatureLevel::$level => $limits,)*

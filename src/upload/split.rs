@@ -156,7 +156,8 @@ impl Split<'_> {
             0 if first.widest_axis().is_none() => return self.too_large(longest),
             fitting => checked::narrow::<u64>(fitting.max(1), OFFSET)?.saturating_mul(unit),
         };
-        // If no other piece reaches in, a piece owns what is between its elements if the whole does.
+        // If no other piece has elements between those of a piece, the piece owns its gaps as the whole
+        // tensor does.
         let owns = if row_bits <= stride_bits { part.owns.min(GapOwner::Inside) } else { GapOwner::Others };
         let mut start = 0;
         while start < size {

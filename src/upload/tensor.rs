@@ -167,9 +167,9 @@ impl<'a> Tensor<'a> {
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
-    /// The bits of the units of memory that hold an element of the tensor, without those of its elements:
-    /// what a device writes with them. The tensor's buffer begins at the byte `at`. `None` if there are no
-    /// strides, or too many ways in which units and rows meet.
+    /// The number of bits around the elements that a device writes together with them, because it writes
+    /// whole units of `unit` bytes. The tensor's buffer begins at the byte `at`. `None` if the layout has no
+    /// strides, or if units and rows meet in too many ways.
     pub(super) fn bits_around(&self, at: u64, unit: u64) -> Option<u128> {
         let bits = u64::from(self.element_bits);
         if bits.is_multiple_of(unit.saturating_mul(8)) {

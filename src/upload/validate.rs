@@ -120,8 +120,8 @@ pub(super) fn check(
     (report, errors)
 }
 
-/// Finds what an output writes beside its elements. No two indices share an offset, so that the gaps are all
-/// bits that belong to none.
+/// Finds the bits that a device writes beside the elements of an output. No two indices share an offset, so
+/// the gaps are the span without the elements.
 fn check_written(
     tensor: &Tensor<'_>,
     at: u64,
@@ -132,7 +132,7 @@ fn check_written(
     let in_front = wide_product(report.base_offset, bits);
     let used = wide_product(tensor.element_count, bits);
     report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
-    // The bits from the last element to the end of a unit.
+    // The number of bits from the last element to the next multiple of `unit` bytes.
     let behind = |unit: u64| match checked::round_up(report.exact_bytes, unit, BYTES) {
         Ok(end) if used > 0 => wide_product(end, 8_u64).saturating_sub(report.exact_bits),
         _ => 0,

@@ -372,9 +372,10 @@ fn escaped(line: &str) -> Cow<'_, str> {
     line.chars().map(escape).collect::<String>().into()
 }
 
-/// The most characters of an input in front of a sentence, and of a sentence. What it quotes may be as long
-/// as a file.
+/// The most characters of an input that are printed in front of a sentence. An input may be as long as a
+/// file.
 const MOST_INPUT_SHOWN: usize = 400;
+/// The most characters of a sentence that are printed. A sentence may quote an input.
 const MOST_SENTENCE: usize = 4000;
 
 /// Returns the first characters of a text, with `…` if more are left out.

@@ -14,8 +14,9 @@ use crate::npy;
 use crate::stored::{Contents, Entry, Kind, Readers};
 use crate::{Error, Input, gguf, safetensors};
 
-/// The key of the metadata that names the source, and the start of the hash FNV-1a of 128 bits.
+/// The key of the metadata that names the source of a model.
 const SOURCE: &str = "source";
+/// The start value of the hash FNV-1a of 128 bits.
 const FNV_128: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 
 /// Opens a safetensors, GGUF or .npy file, or the index of a sharded model with all its parts. A file is

@@ -30,13 +30,14 @@ use crate::stored::{Contents, Entry, Kind, MOST_AXES, MOST_NAME_BYTES, Readers, 
 /// The first bytes of every GGUF file.
 pub(crate) const MAGIC: &[u8] = b"GGUF";
 
-/// The longest header that is read, in bytes, and the most keys and tensors. A vocabulary takes some tens of
-/// megabytes, and the largest models have some thousands of tensors.
+/// The longest header that is read, in bytes. A vocabulary takes some tens of megabytes.
 const MOST_BYTES: usize = 256 << 20;
+/// The most keys, and the most tensors, that are read. The largest models have some thousands of tensors.
 const MOST_LISTED: u64 = 1 << 16;
 
-/// The most axes that gguf reads, as NumPy has no more. ggml reads 4.
+/// The most axes that the package gguf reads. NumPy has no more.
 const MOST_RANK: u32 = 64;
+/// The most axes that ggml reads.
 const GGML_AXES: u32 = 4;
 
 /// The length from which a name of a tensor is too long for ggml, in bytes.
@@ -47,7 +48,8 @@ const DEEPEST: usize = 64;
 
 const ALIGNMENT: &[u8] = b"general.alignment";
 
-/// The types of values of keys, by number: the bytes of a value, or 0 for strings and arrays.
+/// The size of a key's value in bytes, by the number of its type. Strings and arrays have marks instead,
+/// because the file states their lengths.
 const VALUE_BYTES: [usize; 13] = [1, 1, 2, 2, 4, 4, 4, 1, STRING, ARRAY, 8, 8, 8];
 const STRING: usize = 0;
 const ARRAY: usize = usize::MAX;

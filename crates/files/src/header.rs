@@ -20,8 +20,9 @@ use crate::error::printable;
 use crate::safetensors::{FILL, FINGERPRINT, LAYOUT, LENGTH, METADATA, ROW_OF_BYTES, is_fill};
 use crate::stored::{SAME_AS, size_in_bytes};
 
-/// The multiple of bytes at which the first tensor begins, and the largest one for every tensor.
+/// The first tensor begins at a multiple of this number, in bytes.
 const FIRST_ALIGNED: usize = 64;
+/// The largest alignment that may be asked for, in bytes: a page of some systems.
 const MOST_ALIGNED: u64 = 16_384;
 
 /// What a new header says about one tensor.

@@ -36,9 +36,9 @@ pub(crate) const ROW_OF_BYTES: DataType = DataType::U8;
 /// The bytes of the length in front of the header.
 pub(crate) const LENGTH: usize = size_of::<u64>();
 
-/// The longest header of the format, and the longest that is read, in bytes. The headers of public models
-/// have less than 2 MB a file.
+/// The longest header that the format allows, in bytes.
 const LONGEST: u64 = 100_000_000;
+/// The longest header that is read, in bytes. The headers of public models have less than 2 MB a file.
 const MOST_BYTES: usize = 25_000_000;
 
 /// The most axes of a tensor.

@@ -10,11 +10,12 @@ use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{BufferTensorDesc, DataType, Error, ToIndexMap};
 use tensor_layout_text::Layout;
 
-/// The most tensors, the most axes of all tensors, and the most bytes of all names that a header may list.
-/// The largest models have some thousands of tensors in a file. So a header takes at most some 60 MB of
-/// memory, whatever it says.
+/// The most tensors that a header may list. The largest models have some thousands of tensors in a file. With
+/// this limit and the next two, a header takes at most some 60 MB of memory, whatever it says.
 pub(crate) const MOST_TENSORS: usize = 1 << 17;
+/// The most axes that all tensors of a header may have together.
 pub(crate) const MOST_AXES: usize = 1 << 20;
+/// The most bytes that all names of a header may have together.
 pub(crate) const MOST_NAME_BYTES: usize = 16 << 20;
 
 /// The text between the name of a layout and the same layout in XLA's notation, for readers without a table

@@ -10,8 +10,8 @@ use super::nest::{NestLoops, take};
 /// The least length of a row of one channel, in registers. Shorter ones are copied unit by unit. Not tuned.
 const LEAST_REGISTERS: usize = 4;
 
-/// The longest run that is taken apart into units, in bytes. One load and one store copy a run of 16 bytes,
-/// and of 8 bytes.
+/// The longest run that is taken apart into units, in bytes. Runs of 8 and of 16 bytes are copied whole
+/// instead, by one load and one store.
 const LONGEST_RUN: usize = 12;
 
 /// Takes the loop from group to group out of a nest around runs of `run` bytes, and the loop over the
@@ -37,7 +37,8 @@ pub(super) fn channels(
     };
     let (group, stride) = strides().filter(|&(_, stride)| is_group(stride)).max_by_key(|(_, stride)| stride.extent)?;
     let (unit, (from, to)) = (unit_of(run, stride), steps(stride)?);
-    // Whether that many units, `apart` bytes from each other, are inside a group, or each begins a row.
+    // Whether a side takes `count` units that are `apart` bytes from each other: all of them fit in a group
+    // of `step` bytes, or each is in a row of its own.
     let inside = |count: usize, apart: isize, step: usize| {
         let last = count.saturating_sub(1).saturating_mul(apart.unsigned_abs());
         step == unit || apart.unsigned_abs().is_multiple_of(unit) && last.saturating_add(unit) <= step
@@ -49,7 +50,7 @@ pub(super) fn channels(
     };
     let channel = strides().find(|&(index, other)| run == unit && is_channel(index, other));
     let count = channel.map_or(run.div_euclid(unit), |(_, channel)| channel.extent);
-    // Whole groups have kernels of their own, and so have those that are permuted.
+    // If both sides hold whole groups without gaps, an interleave or a permutation of blocks copies them.
     let is_dense = |step: usize| step == unit || step == count.saturating_mul(unit);
     let has_kernel = count > MOST_INTERLEAVED || has_shuffle(unit, count) || from > unit && to > unit;
     if is_dense(from) && is_dense(to) && has_kernel {

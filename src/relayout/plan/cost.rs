@@ -112,20 +112,21 @@ pub(crate) const MOST_LISTED: u32 = 512;
 /// A row pitch, in bytes. If a row pitch is a multiple of it, all rows are in one set of the TLB (Zen 5).
 pub(crate) const TLB_PITCH: usize = 1 << 16;
 
-/// The length of a destination run, in bytes, and twice [`PANEL_WIDTH`] that of a source run, in a panel
-/// whose source rows are whole pages apart and whose destination is streamed. Of all powers of two, 512 by
-/// 512 is best or within 1.15 of it (Zen 5). With 256 rows by 128 bytes, `transpose_f64_4096` takes 1.5 times
-/// as long.
+/// The length of a destination run, in bytes, in a panel whose source rows are whole pages apart and whose
+/// destination is streamed. The source runs of such a panel have twice [`PANEL_WIDTH`] bytes. Of all powers
+/// of two, 512 by 512 bytes is the best, or within 1.15 of the best (Zen 5). With 256 rows by 128 bytes,
+/// `transpose_f64_4096` takes 1.5 times as long.
 pub(crate) const PANEL_RUN: usize = 1 << 9;
 
-/// The shorter side of a plane of units of 1 or 2 bytes, in bytes, up to which panels take registers of half
-/// a line with non-temporal stores. On a Zen 5, `chw32_s8` takes 0.4 to 0.6 of the time, 24 channels of u8
-/// 0.7 to 0.8.
+/// If the shorter side of a plane of units of 1 or 2 bytes has at most this many bytes, panels with
+/// non-temporal stores take registers of half a line. On a Zen 5, `chw32_s8` then takes 0.4 to 0.6 of the
+/// time, and 24 channels of u8 take 0.7 to 0.8.
 pub(crate) const THIN: usize = LINE / 2;
 
-/// The most source rows of a panel at a multiple of eight times [`TLB_PITCH`]: the TLB holds this many rows
-/// until the next strip. At a multiple of [`TLB_PITCH`] itself it holds more, and twice as many rows take
-/// 0.8 to 0.9 of the time (Zen 5, pitches of 64 KiB; of 512 KiB 1.1 to 1.3).
+/// The most source rows of a panel whose row pitch is a multiple of eight times [`TLB_PITCH`]. The TLB holds
+/// the pages of this many rows until the next strip. If the pitch is a multiple of [`TLB_PITCH`] only, panels
+/// have twice as many rows: with a pitch of 64 KiB they take 0.8 to 0.9 of the time, with 512 KiB 1.1 to 1.3
+/// (Zen 5).
 pub(crate) const TLB_ROWS: usize = 32;
 
 /// The distance from the current panel to the prefetched panel, in bytes. It is at least one panel. By trial.
@@ -174,13 +175,14 @@ pub(crate) const LARGEST_PANEL: usize = 1 << 17;
 /// The most source rows of a panel. For units of one byte, they are whole lines of the destination. By trial.
 pub(crate) const PANEL_ROWS: usize = 256;
 
-/// The shortest row of a panel, in bytes, if the row pitch is not whole pages, and the size of a panel, in
-/// bytes, up to which rows are longer, four times as long at most. If the pitch is whole pages, rows are
-/// twice as long and panels four times as large, or twice if rows of the destination begin inside lines
-/// (four times as large, `nhwc_to_nchw_f32_7x7` takes 1.15 times as long). On a Zen 5,
-/// `oihw_to_OIhw16i16o` in rows of 1 KiB takes 0.7 of the time of rows of 256 bytes, `nchw_to_nhwc_f32` 1.1
-/// times as long. If rows begin inside lines, rows of 512 bytes take 0.8 to 1.0.
+/// The shortest row of a panel, in bytes. If the row pitch is whole pages, the shortest row is twice as long.
+/// On a Zen 5, `oihw_to_OIhw16i16o` in rows of 1 KiB takes 0.7 of the time of rows of 256 bytes, and
+/// `nchw_to_nhwc_f32` takes 1.1 times as long. If rows begin inside lines, rows of 512 bytes take 0.8 to 1.0
+/// of the time.
 pub(crate) const PANEL_WIDTH: usize = 1 << 8;
+/// The size of a panel of few rows, in bytes, up to which its rows are made longer, at most four times. If
+/// the row pitch is whole pages, such a panel has four times this size. If destination rows also begin inside
+/// lines, it has twice this size: with four times, `nhwc_to_nchw_f32_7x7` takes 1.15 times as long.
 pub(crate) const SMALL_PANEL: usize = 1 << 14;
 
 // --- Elements below a byte ----------------------------------------------------------------------------

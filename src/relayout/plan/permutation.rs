@@ -97,7 +97,7 @@ pub(super) fn together(boxes: &BoxGroups, bits: u32, site: Site<'_>) -> Option<P
     }
     let each = u64::from(bits.div_euclid(8));
     let in_bytes = |elements: u64| usize::try_from(elements.checked_mul(each)?).ok();
-    // What two of the boxes share is at least what all boxes share. This check is cheap.
+    // The loops that all boxes share are among those that the first two share. This check is cheap.
     let (first, second) = (boxes.get(0), boxes.get(1));
     let is_shared = |step: &map::Stride| second.loops.contains(&Loop::Strided(*step));
     let innermost = first.loops.iter().rev().filter_map(Loop::stride).find(is_shared)?;
@@ -182,8 +182,8 @@ pub(super) fn reversed(
     Some((permutation, start))
 }
 
-/// Returns the blocks of a plane that interleaves two to four rows of runs whose length no register holds
-/// whole units of, such as 3 bytes. `None` for other planes.
+/// Returns the blocks of a plane that interleaves two to four rows, if its units are of a length that kernels
+/// do not shuffle in registers, such as 3 bytes. `None` for other planes.
 pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutation> {
     let Plane { unit, columns, rows, micro_tile: None } = plane else { return None };
     let (unit, register) = (*unit, site.register());
@@ -198,7 +198,7 @@ pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutat
     let stride = |extent, source: usize, destination: usize| {
         Some(Stride { extent, source: isize::try_from(source).ok()?, destination: isize::try_from(destination).ok()? })
     };
-    // A pitch that is negative is another plane.
+    // Planes with a negative pitch are left to other kernels.
     plane.interleaves().filter(|&pitch| pitch >= 0)?;
     let loops = vec![
         stride(columns.extent, unit, plane.destination_row())?,

@@ -42,8 +42,8 @@ pub(crate) fn resolve(kernel: &mut Kernel, loops: &[Loop], site: Site<'_>) -> Ac
         Kernel::Runs { run, count, by } => (*by, prefetch) = runs(*run, *count, site),
         Kernel::Transpose { plane, by } => match permutation::interleaved(plane, site) {
             Some(blocks) => {
-                // The hardware prefetcher follows long rows of large planes. Of others, the next plane is
-                // prefetched.
+                // The hardware prefetcher follows long rows of large planes. For any other plane, the next
+                // plane is prefetched.
                 let bytes = plane.source_row() * plane.rows.extent;
                 let short = site.prefetch && (bytes < SMALL_PLANE || plane.source_row() < LONG_RUN);
                 prefetch = if short { iterations_ahead(bytes) } else { Prefetch::None };

@@ -16,10 +16,11 @@ use super::value::{Unit, Value};
 use crate::error::printable;
 use crate::{File, Tensor};
 
-/// The most outputs of a recipe, the most sources of all of them, and the most names that are compared with
-/// patterns.
+/// The most outputs of a recipe. The limits bound the time and the memory that a hostile recipe can take.
 const MOST_OUTPUTS: usize = 1_000_000;
+/// The most sources that all outputs of a recipe have together.
 const MOST_SOURCES: usize = 1 << 22;
+/// The most names of tensors that are compared with patterns.
 const MOST_COMPARED: usize = 1 << 28;
 
 /// What is known about the model while the lines are planned.

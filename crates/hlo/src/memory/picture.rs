@@ -25,8 +25,9 @@ const BANDS: usize = 8;
 
 const COLOURS: [&str; BANDS] = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f"];
 
-/// The colour of parameters and results, and the colour of the temporaries without a band of their own.
+/// The colour of parameters and results.
 const FIXED: &str = "#c8ccd0";
+/// The colour of the temporaries without a band of their own.
 const OTHERS: &str = "#e4d5b7";
 
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.title{font-size:15px;font-weight:600}\

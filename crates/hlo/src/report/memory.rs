@@ -26,13 +26,13 @@ const NOT_IN_THE_TEXT: &str =
 const GAPS: &str = "At least, because temporaries of several sizes leave gaps where one does not fit into the place of another. The \
     compiler's buffer assignment has them: XLA_FLAGS=--xla_dump_to=FOLDER writes it beside the dump.";
 
-/// How the backends of JAX count `peak_memory_in_bytes`, in words; README.md has the comparison.
+/// How each backend of JAX counts `peak_memory_in_bytes`, in words. README.md has the comparison.
 const REPORTED_ON_TPU: &str = "as libtpu 0.0.52 counts (within 1% for 41 of 47 programs)";
 const REPORTED_ON_CPU: &str = "without temporaries, as XLA's CPU backend counts";
 
-/// The name of a table's last row, if the buffer assignment has more bytes than the arrays that are alive, or
-/// fewer.
+/// The name of a table's last row, if the buffer assignment has more bytes than the arrays that are alive.
 const FRAGMENTATION: &str = "(fragmentation)";
+/// The name of a table's last row, if the buffer assignment has fewer bytes than the arrays that are alive.
 const NOT_COUNTED: &str = "(not counted by the compiler)";
 
 pub(super) struct Peak<'a> {

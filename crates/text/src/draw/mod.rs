@@ -32,8 +32,9 @@ pub use panels::{MAX_COLUMNS, MAX_ELEMENTS};
 
 use panels::{CORNER_PLACES, Cell, Extent, Panel, colour, count, extents, panels, window};
 
-/// The most cells in one row of the picture of the memory, and the most characters of such a row.
+/// The most cells in one row of the picture of the memory.
 const ROW: u64 = 16;
+/// The most characters in one row of the picture of the memory.
 const ROW_CHARACTERS: u64 = 80;
 
 /// A layout, ready to be drawn.

@@ -18,10 +18,12 @@ pub const MAX_ELEMENTS: u64 = 1024;
 /// The most columns that a whole picture shows. A column is an index of the last dimension.
 pub const MAX_COLUMNS: u64 = 64;
 
-/// The part that is shown of a layout too large for a whole picture: how many indices of each of the last two
-/// dimensions, how many matrices of the last two dimensions, and how many physical elements.
+/// If a layout is too large for a whole picture, this many indices of each of the last two dimensions are
+/// shown.
 const CORNER: u64 = 16;
+/// If a layout is too large for a whole picture, this many matrices of the last two dimensions are shown.
 const CORNER_MATRICES: u64 = 4;
+/// If a layout is too large for a whole picture, this many physical elements are shown.
 pub(super) const CORNER_PLACES: u64 = 256;
 
 /// The most columns of a matrix that are drawn side by side. Further columns are drawn below them.

@@ -15,8 +15,9 @@ const GROUPS: usize = 8;
 
 const MARGIN: usize = 28;
 const CELL_HEIGHT: usize = 28;
-/// The gap between cells, and the additional gap between tiles, in pixels.
+/// The gap between cells, in pixels.
 const GAP: usize = 3;
+/// The additional gap between tiles, in pixels.
 const TILE_GAP: usize = 9;
 /// The additional gap between bytes, if a byte holds several elements, in pixels.
 const BYTE_GAP: usize = 5;
@@ -27,8 +28,9 @@ const BYTES: usize = 56;
 /// The width, in pixels, up to which panels are placed side by side. Further panels are placed below.
 const PAGE: usize = 860;
 
-/// The width of a digit, and of a character of the caption, in pixels, rounded up.
+/// The width of a digit, in pixels, rounded up.
 const DIGIT: usize = 8;
+/// The width of a character of the caption, in pixels, rounded up.
 const CAPTION_CHARACTER: usize = 11;
 
 impl Picture {
