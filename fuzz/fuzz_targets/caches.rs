@@ -100,11 +100,11 @@ fn cache(input: &Input, side: &Side) -> Option<KvCache> {
     }
 }
 
-/// The byte of each element, in row-major order.
+/// The first bit of each element, in row-major order.
 fn places(cache: &Layout) -> Vec<u64> {
     let (mut places, plane) = (Vec::new(), cache.values());
-    let bytes = plane.parts().first().map_or(0, |part| part.map.element_bits() / 8);
-    for_each_index(plane.sizes(), |index| places.push(plane.place(index).unwrap().offset * u64::from(bytes)));
+    let bits = plane.parts().first().map_or(0, |part| part.map.element_bits());
+    for_each_index(plane.sizes(), |index| places.push(plane.place(index).unwrap().offset * u64::from(bits)));
     places
 }
 
@@ -113,7 +113,7 @@ fn check(cache: &KvCache) {
     let layout = Layout::from(cache.clone());
     let mut places = places(&layout);
     let end = layout.values().size_in_bytes().unwrap();
-    assert!(places.iter().all(|&place| place < end.max(1)), "{cache}");
+    assert!(places.iter().all(|&place| place < end.max(1) * 8), "{cache}");
     let held: u64 = cache.parts().iter().map(|part| part.map.element_count()).sum();
     assert_eq!(held, places.len() as u64, "{cache}");
     places.sort_unstable();
@@ -131,7 +131,7 @@ fn copy(from: &KvCache, to: &KvCache) {
     let mut expected = noise(copy.destination_size_in_bytes() as usize, 2);
     let (mut found, mut by_blocks) = (expected.clone(), expected.clone());
     for (source, destination) in places(&source).into_iter().zip(places(&destination)) {
-        expected[destination as usize] = bytes[source as usize];
+        expected[destination as usize / 8] = bytes[source as usize / 8];
     }
     copy.run(&bytes, &mut found).unwrap();
     assert!(found == expected, "{from} to {to}");

@@ -1,4 +1,4 @@
-//! Structures as a foreign program might fill them: DLPack, PJRT, DirectML. Lists are as long as their
+//! Structures as a foreign program might fill them: DLPack, PJRT, DirectML, and views of ndarray. Lists are as long as their
 //! structure says and end where their memory ends, so that a sanitizer sees what is read after them; lengths
 //! beyond all limits have no list at all.
 #![no_main]
@@ -7,13 +7,16 @@ use std::ptr;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
+use ndarray::Axis;
 use tensor_layout::AnyLayout;
 use tensor_layout::interop::directml::{DirectmlTensor, RawBufferTensorDesc};
 use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlLayout, DlTensor};
+use tensor_layout::interop::ndarray::{describe, relayout_array, view, view_mut};
 use tensor_layout::interop::pjrt::{PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout, PjrtTiledLayout};
 use tensor_layout::upload::FeatureLevel;
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 use tensor_layout_fuzz::layouts::Tensor;
+use tensor_layout_fuzz::places::for_each_index;
 
 /// A number: mostly small, sometimes any.
 #[derive(Debug, Clone, Copy, Default, Arbitrary)]
@@ -66,11 +69,12 @@ struct Input {
 
 fuzz_target!(|data: &[u8]| {
     let Ok(input) = Input::arbitrary(&mut Unstructured::new(data)) else { return };
-    match input.kind % 4 {
+    match input.kind % 5 {
         0 => dlpack(&input),
         1 => pjrt(&input, true),
         2 => pjrt(&input, false),
-        _ => directml(&input),
+        3 => directml(&input),
+        _ => arrays(&input),
     }
 });
 
@@ -220,6 +224,42 @@ fn directml(input: &Input) {
         came_back(&back, &desc);
         assert_eq!(back.total_tensor_size_in_bytes(), desc.total_tensor_size_in_bytes());
         assert_eq!((back.flags(), back.base_offset_alignment()), (desc.flags(), desc.base_offset_alignment()));
+    }
+}
+
+/// Views of ndarray over a buffer, element by element, and the array of what a copy makes of them.
+fn arrays(input: &Input) {
+    let sizes = input.tensor.sizes(2000);
+    let strides: Vec<u64> = input.others.iter().take(sizes.len()).map(|number| number.value() as u64).collect();
+    let base = u64::from(input.bits);
+    let Ok(desc) = BufferTensorDesc::new(DataType::U16, &sizes, Some(&strides[..])) else { return };
+    let Ok(desc) = desc.with_base_offset(base) else { return };
+    let mut buffer: Vec<u16> = (0..usize::from(input.lanes) % 4096).map(|element| element as u16).collect();
+    let Ok(array) = view(&desc, &buffer) else {
+        assert!(desc.span_elements() > buffer.len() as u64, "{desc} is refused");
+        return;
+    };
+    // The base is the pointer of a view.
+    let back = describe(&array).unwrap();
+    for_each_index(&sizes, |index| {
+        let place: Vec<usize> = index.iter().map(|&at| at as usize).collect();
+        let offset = desc.offset(index).unwrap();
+        assert_eq!(u64::from(array[&place[..]]), offset, "{desc} at {index:?}");
+        assert_eq!(back.offset(index), Ok(offset - base), "{desc} as {back} at {index:?}");
+    });
+    let packed = BufferTensorDesc::packed(DataType::U16, &sizes).unwrap();
+    let mut turned = array.clone();
+    for axis in (0..sizes.len()).filter(|axis| input.flags >> axis & 1 == 1) {
+        turned.invert_axis(Axis(axis));
+    }
+    if let Ok(copied) = relayout_array(&turned, &packed) {
+        let expected: Vec<u16> = turned.iter().copied().collect();
+        assert!(copied.starts_with(&expected), "{desc} reversed by {:b}", input.flags);
+    }
+    if let Ok(mut array) = view_mut(&desc, &mut buffer) {
+        array.fill(9);
+        let written = buffer.iter().filter(|&&element| element == 9).count() as u64;
+        assert!(written >= sizes.iter().product(), "{desc}");
     }
 }
 

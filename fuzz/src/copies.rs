@@ -47,8 +47,9 @@ pub fn literal_copy(
         Padding::Fill(pattern) => Some(pattern),
     };
     if let Some(pattern) = pattern {
+        // The rest of the last byte has elements too, which are padding.
         destination[..to.bytes()].fill(0);
-        for place in 0..to.places as usize {
+        for place in 0..to.bytes() * 8 / to_bits {
             set(destination, place * to_bits, to_bits, pattern);
         }
     }

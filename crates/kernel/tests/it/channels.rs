@@ -121,7 +121,7 @@ fn every_level_copies_channels_unit_by_unit() {
             seen[sides] += 1;
         }
     }
-    assert!(seen.iter().all(|&count| count > if cases.is_sample { 5 } else { cases.count / 6 }), "{seen:?}");
+    assert!(seen.iter().all(|&count| count > if cases.is_sample { 3 } else { cases.count / 6 }), "{seen:?}");
 }
 
 #[test]

@@ -30,8 +30,8 @@ struct Cases {
 #[cfg_attr(not(feature = "software"), allow(dead_code, reason = "plain loops have few cases"))]
 impl Cases {
     /// The most bytes of both buffers of a small case.
-    const SMALL: usize = 4096;
-    const OF_A_KIND: u64 = 8;
+    const SMALL: usize = 1024;
+    const OF_A_KIND: u64 = 4;
 
     fn or(count: u64) -> Cases {
         let text = std::env::var("STRIDED_COPY_CASES").unwrap_or_default();
