@@ -124,23 +124,17 @@ fn every_level_permutes_blocks_atom_by_atom() {
         .collect();
     // How many nests have up to four windows, more windows, and nibbles, and how many were planned at all.
     let (mut few, mut many, mut nibbles, mut planned) = (0, 0, 0, 0);
-    for number in 0..cases.count {
+    // An interpreter takes long to plan a case, too: these are small ones, two of each kind.
+    let sample = [180, 354, 440, 600, 588, 930];
+    let numbers = if cases.is_sample { sample.to_vec() } else { (0..cases.count).collect() };
+    for number in numbers {
         let random = &mut Random(number);
         let case = case(random);
-        let atoms = case.loops.iter().map(|step| step.extent).product();
-        // To plan a case takes an interpreter long, too.
-        if cases.leave_out(atoms, 0) || cases.is_enough(&[few, many, nibbles]) {
-            continue;
-        }
         for register in [32, 64] {
             let Some(blocks) = permuted(case.atom, case.start, &case.loops, register) else { continue };
             let windows = blocks.permutation.windows();
             let (from, to) = copy_of(blocks.clone(), false, Available::up_to(Level::Portable)).reach();
             let is_nibble = case.atom == Atom::Nibble;
-            let seen = [few, many, nibbles][if is_nibble { 2 } else { usize::from(windows > 4) }];
-            if cases.leave_out(from + to, seen) {
-                continue;
-            }
             planned += 1;
             // A limit that is the number of windows needed changes nothing.
             let limited = |most| BlockLoops::of(case.atom, case.start, case.loops.clone())?.permuted(register, most);
@@ -165,7 +159,7 @@ fn every_level_permutes_blocks_atom_by_atom() {
             }
         }
     }
-    let least = if cases.is_sample { 3 } else { cases.count / 20 };
+    let least = if cases.is_sample { 1 } else { cases.count / 20 };
     let are_all = planned > cases.count / 4 || cases.is_sample;
     assert!(are_all && few.min(many).min(nibbles) > least, "{planned} {few} {many} {nibbles}");
 }

@@ -114,8 +114,11 @@ fn every_level_copies_channels_unit_by_unit() {
                         false => unsafe { Destination::write_only(NonNull::from(bytes)) },
                     };
                     copy(streaming, level).run(&source, destination);
-                    let what = format!("at {level}, {streaming}, {readable}: {kernel:?} in {:?}", case.loops);
-                    assert!(memory == right, "case {number} {what}");
+                    assert!(
+                        memory == right,
+                        "case {number} at {level}, {streaming}, {readable}: {kernel:?} in {:?}",
+                        case.loops
+                    );
                 }
             }
             seen[sides] += 1;
