@@ -53,8 +53,8 @@ pub struct Relayout {
     pub(super) choice: Choice,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
-    /// Whether one box is the whole copy, and needs what the layouts need: there is no other pass or box, and
-    /// no padding is set.
+    /// Whether the copy is one box and sets no padding, and the reach of the box is `source_needs` and
+    /// `destination_needs`. Such a copy runs once both buffers hold its reach, without another check.
     pub(super) is_direct: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
@@ -379,8 +379,8 @@ impl Relayout {
     }
 }
 
-/// Whether a copy is one box, which needs as many bytes of either side as the layouts. (An Irreducible layout
-/// may need more than its elements.)
+/// Whether a copy is one box whose reach is `needs`, the bytes that the layouts need. (An Irreducible layout
+/// may need more bytes than the elements reach.)
 pub(super) fn is_one_box(passes: &Passes, needs: [u64; 2]) -> bool {
     let reach = passes.direct().and_then(Program::reach);
     reach.is_some_and(|reach| reach.map(|bytes| u64::try_from(bytes).ok()) == needs.map(Some))

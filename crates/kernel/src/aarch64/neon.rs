@@ -143,7 +143,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe {
             let sign = vdupq_n_u8(1 << (BITS - 1));
             Pair(vsubq_u8(veorq_u8(self.0, sign), sign), vsubq_u8(veorq_u8(self.1, sign), sign))
@@ -152,14 +152,14 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe { Pair(vorrq_u8(self.0, other.0), vorrq_u8(self.1, other.1)) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 2) };
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has NEON, and the caller names memory that may be written (`Vector`).
         unsafe {
             vst1q_u8(to[0], self.0);
             vst1q_u8(to[1], self.1);
@@ -168,13 +168,13 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe { Pair(vbslq_u8(mask.0, self.0, other.0), vbslq_u8(mask.1, self.1, other.1)) }
     }
 
     #[inline(always)]
     unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
         unsafe { Pair(vqtbl1q_u8(self.0, index.0), vqtbl1q_u8(self.1, index.1)) }
     }
 
@@ -211,7 +211,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
-        // SAFETY: no memory but the table is touched; the features are the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and no memory is touched but the tables.
         unsafe {
             let [a0, b0, c0] = three([a.0, b.0, c.0], &Three::<UNIT>::INTERLEAVE);
             let [a1, b1, c1] = three([a.1, b.1, c.1], &Three::<UNIT>::INTERLEAVE);
@@ -221,7 +221,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
-        // SAFETY: no memory but the table is touched; the features are the trait's contract.
+        // SAFETY: the CPU has NEON (`Vector`), and no memory is touched but the tables.
         unsafe {
             let [a0, b0, c0] = three([a.0, a.1, b.0], &Three::<UNIT>::DEINTERLEAVE);
             let [a1, b1, c1] = three([b.1, c.0, c.1], &Three::<UNIT>::DEINTERLEAVE);
@@ -239,7 +239,7 @@ unsafe impl Vector for Pair {
 #[inline(always)]
 unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         match UNIT {
             1 => Pair(vzip1q_u8(a, b), vzip2q_u8(a, b)),
@@ -268,7 +268,7 @@ unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
 #[inline(always)]
 unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         match UNIT {
             1 => Pair(vuzp1q_u8(a, b), vuzp2q_u8(a, b)),

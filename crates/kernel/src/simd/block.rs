@@ -69,7 +69,7 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     panel: &Panel<'_>,
     prefetch: &mut PanelPrefetch<'_>,
 ) {
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { V::vectorize(Blocks::<UNIT, IN_LANE>(panel, prefetch)) }
 }
 

@@ -87,7 +87,7 @@ impl Windows {
     /// * The windows are readable at `from`, and further ones each `apart` bytes later.
     #[inline(always)]
     unsafe fn load<V: Vector, const LANES: usize>(&self, from: *const u8) -> V {
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             match V::WINDOW == V::BYTES {
                 true => V::load(from),
@@ -103,7 +103,7 @@ impl Windows {
     /// * The windows are writable at `to`, and further ones each `apart` bytes later.
     #[inline(always)]
     unsafe fn store<V: Vector, const LANES: usize>(&self, bytes: V, to: *mut u8) {
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { bytes.store_lanes::<LANES>(std::array::from_fn(|lane| to.wrapping_add(lane * self.apart))) }
     }
 }
@@ -161,7 +161,7 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
         let whole = groups - usize::from(!is_whole);
         for iteration in walk.iterations() {
             if whole < of_step {
-                // SAFETY: the contract of this function.
+                // SAFETY: the caller upholds the contract of this function.
                 unsafe { units(iteration.from, iteration.to, channels, 0..groups) };
                 continue;
             }
@@ -320,7 +320,7 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
 /// * A vector is writable at `to`. If it goes past the cache, `to` is a multiple of its length.
 #[inline(always)]
 unsafe fn store_streamed<V: Vector>(bytes: V, to: *mut u8, past_the_cache: bool) {
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { if past_the_cache { bytes.stream(to) } else { bytes.store(to) } }
 }
 

@@ -39,7 +39,7 @@ pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     rows: (usize, usize),
     columns: (usize, usize),
 ) {
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { V::vectorize(Edge::<UNIT, IN_LANE> { panel, rows, columns }) }
 }
 
@@ -149,7 +149,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         for part in (0..rows).step_by(units).rev() {
             let high = (rows - part).min(units);
-            // SAFETY: zeros, in registers.
+            // SAFETY: only registers are touched.
             let mut groups = unsafe { [[V::zero(); IN_LANE]; LANES] };
             #[allow(clippy::needless_range_loop, reason = "`i` counts the units of every lane, not the groups")]
             for i in 0..IN_LANE {
@@ -172,7 +172,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
             // destination.
             let to = unsafe { panel.to.add((row + part) * UNIT) };
             for (group, lanes) in groups.iter().enumerate() {
-                // SAFETY: registers only.
+                // SAFETY: only registers are touched.
                 let lines = unsafe { transposed_lanes::<V, UNIT, IN_LANE>(lanes) };
                 for (i, line) in lines.into_iter().enumerate() {
                     let index = group * IN_LANE + i;

@@ -37,7 +37,7 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
                 // SAFETY: the contract of this function, which is all that this operation needs.
                 unsafe { V::vectorize(GatherBlocks::<true> { walk, permutation, gathers }) };
             } else {
-                // SAFETY: as above.
+                // SAFETY: the contract of this function, which is all that this operation needs.
                 unsafe { V::vectorize(GatherBlocks::<false> { walk, permutation, gathers }) };
             }
         }
@@ -357,7 +357,7 @@ impl<'a, V: Vector> Stage<'a, V> {
     /// * `bytes` bytes are writable at `to`.
     #[inline(always)]
     unsafe fn drain(&self, at: usize, to: *mut u8, bytes: usize) {
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { stream_run::<V>(self.start.add(at), to, bytes, Neighbours::NONE, None) };
     }
 }

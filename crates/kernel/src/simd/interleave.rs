@@ -71,7 +71,7 @@ impl Operation for InterleaveRows<'_> {
     /// * In every iteration, the rows are readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             match self.by {
                 Rows::Direct => self.rows::<V>(None),
@@ -90,7 +90,7 @@ impl Operation for InterleaveRows<'_> {
 /// The conditions of the operation [`InterleaveRows`].
 #[inline(never)]
 unsafe fn by_stage<V: Vector>(rows: &InterleaveRows<'_>) {
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { V::vectorize(ByStage(rows)) }
 }
 
@@ -250,7 +250,7 @@ impl InterleaveRows<'_> {
                 streaming,
                 signed: self.signed,
             };
-            // SAFETY: the contract of this function.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { shuffle(&block) };
         }
     }
@@ -269,7 +269,7 @@ impl InterleaveRows<'_> {
     ///   at `to`.
     #[inline(always)]
     unsafe fn rest<V: Vector>(&self, from: *const u8, to: (*mut u8, usize), columns: Range<usize>, streamed: bool) {
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             match columns.end.checked_sub(V::BYTES) {
                 _ if columns.is_empty() => {}
@@ -291,7 +291,7 @@ impl InterleaveRows<'_> {
         if columns.is_empty() {
             return;
         }
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { part::<V>(self.shuffling, (from, self.pitch()), (to, pitch), columns, self.signed) };
     }
 }

@@ -114,7 +114,7 @@ impl Operation for Staged<'_> {
         let mut list = List::uninit();
         let columns = Offsets::new(&mut list);
         let stage = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { Planes { stage: Some(stage), ..self.0 }.run::<V, true>() }
     }
 }

@@ -72,7 +72,7 @@ impl Shuffling {
 ///
 /// The conditions of [`ShuffleBlock`].
 unsafe fn shuffle_block<V: Vector, S: Shuffle<N>, const N: usize>(block: &Block) {
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { V::vectorize(Columns::<S, N>(block, PhantomData)) }
 }
 
@@ -96,7 +96,7 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
         for _ in 0..times.extent {
             let (mut from, mut to) = (first, target);
             for _ in 0..count {
-                // SAFETY: zeros, in registers.
+                // SAFETY: only registers are touched.
                 let mut registers = unsafe { [V::zero(); N] };
                 for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
                     let from = from.wrapping_add(source(i));
@@ -109,7 +109,7 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
                         *register = V::load(from);
                     }
                 }
-                // SAFETY: registers only.
+                // SAFETY: only registers are touched.
                 let registers = unsafe { S::shuffled(registers, signed) };
                 for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
                     let to = to.wrapping_add(destination(i));

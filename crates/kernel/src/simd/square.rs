@@ -85,7 +85,7 @@ impl Corner {
 /// * If `how.streaming` is set, `to` is a multiple of `V::BYTES`.
 #[inline(always)]
 pub(super) unsafe fn store<V: Vector>(how: &How<'_>, vector: V, to: *mut u8) {
-    // SAFETY: the contract of this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         match (how.streaming, how.in_order) {
             (true, true) => vector.stream(to),

@@ -76,7 +76,7 @@ pub(crate) unsafe trait Vector: Copy {
     /// must be a multiple of `BYTES`.
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
-        // SAFETY: the contract of the trait. A prefetch may be given any address.
+        // SAFETY: the caller upholds the contract of the trait. A prefetch may be given any address.
         unsafe {
             if to.addr().is_multiple_of(PAGE) {
                 Self::prefetch(to.wrapping_add(TRANSLATED_AHEAD));
@@ -96,7 +96,7 @@ pub(crate) unsafe trait Vector: Copy {
     /// a cache, an implementation may use more loads and fewer shuffles.
     #[inline(always)]
     unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES], _in_cache: bool) -> [Self; LANES] {
-        // SAFETY: the contract of the trait.
+        // SAFETY: the caller upholds the contract of the trait.
         unsafe {
             let mut lines = [Self::zero(); LANES];
             for (line, row) in lines.iter_mut().zip(rows) {
@@ -144,7 +144,7 @@ pub(crate) unsafe trait Vector: Copy {
     /// Loads `BYTES / 2` bytes from either pointer.
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the contract of the trait. A vector with more than two lanes overrides this function.
+        // SAFETY: the caller upholds the contract of the trait. A vector with more than two lanes overrides this function.
         unsafe { Self::load_lanes([low, high]) }
     }
 
@@ -155,7 +155,7 @@ pub(crate) unsafe trait Vector: Copy {
     /// only a byte whose index has the highest bit is picked.
     #[inline(always)]
     unsafe fn pick(self, from: Self, index: Self) -> Self {
-        // SAFETY: the contract of the trait.
+        // SAFETY: the caller upholds the contract of the trait.
         unsafe { self.or(from.shuffle_in_lanes(index)) }
     }
 

@@ -80,7 +80,7 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
-        // SAFETY: the trait's contract, alignment included.
+        // SAFETY: the CPU has AVX2, and the caller names aligned memory that may be written (`Vector`).
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
     }
 
@@ -185,26 +185,26 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe { Ymm(_mm256_or_si256(self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 2) };
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX2, and the caller names memory that may be written (`Vector`).
         unsafe { _mm256_storeu2_m128i(to[1].cast(), to[0].cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe { Ymm(_mm256_or_si256(_mm256_and_si256(mask.0, self.0), _mm256_andnot_si256(mask.0, other.0))) }
     }
 
     #[inline(always)]
     unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe { Ymm(_mm256_shuffle_epi8(self.0, index.0)) }
     }
 
@@ -244,7 +244,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
-        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and no memory is touched but the tables.
         unsafe {
             let [a, b, c] = three(rows, &Three::<UNIT>::INTERLEAVE).map(|line| line.0);
             [
@@ -257,7 +257,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
-        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX2 (`Vector`), and no memory is touched but the tables.
         unsafe {
             let [a, b, c] = lines.map(|line| line.0);
             let halves = [
@@ -279,7 +279,7 @@ unsafe impl Vector for Ymm {
 unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     let mut result = from;
     for (line, choices) in result.iter_mut().zip(table) {
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
             let c = from[2].shuffle_lanes(&choices[2]);

@@ -63,7 +63,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: bytes that the mask leaves out are not touched. The rest is the trait's contract.
+        // SAFETY: bytes that the mask leaves out are not touched. The caller names the others (`Vector`).
         unsafe { Zmm(_mm512_maskz_loadu_epi8(first(bytes), from.cast())) }
     }
 
@@ -91,14 +91,14 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
-        // SAFETY: bytes that the mask leaves out are not touched. The rest is the trait's contract.
+        // SAFETY: bytes that the mask leaves out are not touched. The caller names the others (`Vector`).
         unsafe { _mm512_mask_storeu_epi8(to.cast(), first(bytes), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(64));
-        // SAFETY: the trait's contract, alignment included.
+        // SAFETY: the CPU has AVX-512, and the caller names aligned memory that may be written (`Vector`).
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
     }
 
@@ -226,13 +226,13 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe { Zmm(_mm512_or_si512(self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn pick(self, from: Self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe {
             let picked = _mm512_movepi8_mask(index.0);
             Zmm(_mm512_mask_permutexvar_epi8(self.0, picked, index.0, from.0))
@@ -241,14 +241,14 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
-        // SAFETY: bytes that the mask leaves out are not touched. The rest is the trait's contract.
+        // SAFETY: bytes that the mask leaves out are not touched. The caller names the others (`Vector`).
         unsafe { _mm512_mask_storeu_epi8(to.cast(), _mm512_movepi8_mask(chosen.0), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 4) };
-        // SAFETY: the trait's contract.
+        // SAFETY: the CPU has AVX-512, and the caller names memory that may be written (`Vector`).
         unsafe {
             _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self.0));
             _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self.0));
@@ -259,13 +259,13 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe { Zmm(_mm512_ternarylogic_epi64::<0xca>(mask.0, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
         unsafe { Zmm(_mm512_shuffle_epi8(self.0, index.0)) }
     }
 
@@ -300,14 +300,14 @@ unsafe impl Vector for Zmm {
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
         let (first, second) = (&Three::<UNIT>::INTERLEAVE_FIRST, &Three::<UNIT>::INTERLEAVE_SECOND);
-        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and no memory is touched but the tables.
         unsafe { three(rows, first, second) }
     }
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
         let (first, second) = (&Three::<UNIT>::DEINTERLEAVE_FIRST, &Three::<UNIT>::DEINTERLEAVE_SECOND);
-        // SAFETY: no memory but the tables is touched; the features are the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and no memory is touched but the tables.
         unsafe { three(lines, first, second) }
     }
 }
@@ -322,7 +322,7 @@ unsafe impl Vector for Zmm {
 unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -> [Zmm; 3] {
     let mut result = rows;
     for ((line, first), second) in result.iter_mut().zip(first).zip(second) {
-        // SAFETY: the contract of this function.
+        // SAFETY: the caller upholds the contract of this function.
         *line = unsafe { rows[0].choose::<1>(rows[1], first).choose::<1>(rows[2], second) };
     }
     result
