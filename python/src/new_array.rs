@@ -231,8 +231,8 @@ fn to_torch<'py>(array: &Bound<'py, PyAny>, data_type: Option<DataType>) -> PyRe
     }
 }
 
-/// Whether an array of NumPy shows a layout: one of strides, without tiles. A layout with tiles becomes one
-/// row of physical elements even if strides describe it, because copying it back needs the whole buffer.
+/// Whether a layout has tiles. A new array of such a layout is one row of physical elements, even if strides
+/// describe the layout, because copying it back needs the whole buffer.
 pub(crate) fn has_tiles(layout: &AnyLayout) -> bool {
     matches!(layout, AnyLayout::Tiled(shape) if !shape.layout().tiles().is_empty())
 }

@@ -11,7 +11,7 @@ pub(crate) struct Arguments {
     /// One layout, or `-` to read lines of two layouts with a tab between them from standard input.
     #[arg(value_name = "LAYOUT")]
     first: String,
-    /// The other.
+    /// The other layout.
     #[arg(value_name = "LAYOUT")]
     second: Option<String>,
 }

@@ -16,7 +16,7 @@ use crate::output::{Output, Stop, Verdict, refused};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout.
+    /// The layout whose offsets the functions compute.
     #[arg(required_unless_present = "from")]
     layout: Option<String>,
     /// A prefix for the names of all functions: x_offset instead of offset.
@@ -87,13 +87,14 @@ fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
 
 #[derive(Args)]
 struct ProgramArguments {
-    /// Instead of index functions: the program that copies this layout to that of --to, pass by pass.
+    /// Write the program that copies this layout to that of --to, pass by pass, instead of index functions.
     #[arg(long, value_name = "LAYOUT", requires = "to", conflicts_with = "layout")]
     from: Option<String>,
-    /// What --from is copied to.
+    /// The layout that --from is copied to.
     #[arg(long, value_name = "LAYOUT", requires = "from")]
     to: Option<String>,
-    /// The form: linear, rows, transpose, interleave or general. The one that should be fastest, if left out.
+    /// The form: linear, rows, transpose, interleave or general. By default it is the form that should be
+    /// fastest.
     #[arg(long, value_name = "NAME", requires = "from")]
     form: Option<Form>,
     /// The language: wgsl, cuda, hlsl, msl, spirv or glsl. All but the first two require a build with naga:

@@ -136,7 +136,8 @@ unsafe fn copy_all(run: usize, loops: &[Stride], mut from: *const u8, mut to: *m
     let mut begun = [0_usize; MOST_PLAIN_LOOPS];
     loop {
         let rows = (from, to, middle, inner);
-        // SAFETY: the contract of this function. The pattern of each arm is the length that its code copies.
+        // SAFETY: the caller upholds the contract of this function. The pattern of each arm is the length
+        // that its code copies.
         unsafe {
             match run {
                 1 => walk(rows, |from, to| one::<1>(from, to)),
@@ -200,7 +201,7 @@ unsafe fn walk((mut from, mut to, middle, inner): Rows<'_>, copy: impl Fn(*const
 /// * `N` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the contract of this function. An array of bytes has an alignment of 1.
+    // SAFETY: the caller upholds the contract of this function. An array of bytes has an alignment of 1.
     unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
 }
 

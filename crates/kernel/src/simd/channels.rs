@@ -18,7 +18,8 @@ pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channe
     let picks = channels.picks();
     // Without stores under a mask, the bytes between channels would be read and stored again.
     let may_store = picks.written.is_empty() || V::WINDOW == V::BYTES || walk.readable;
-    // SAFETY: the contract of this function. Each arm has the number of windows of its tables.
+    // SAFETY: the caller upholds the contract of this function. Each arm has the number of windows of its
+    // tables.
     unsafe {
         match picks.windows.0 {
             _ if !may_store || picks.window != V::WINDOW => {
@@ -45,7 +46,7 @@ unsafe fn units(from: *const u8, to: *mut u8, channels: &Channels, groups: Range
     let steps = channels.steps();
     for group in groups {
         for &(source, destination) in channels.channels().iter() {
-            // SAFETY: the contract of this function. A unit has 1, 2 or 4 bytes.
+            // SAFETY: the caller upholds the contract of this function. A unit has 1, 2 or 4 bytes.
             unsafe {
                 let from = from.add(group * steps.0 + source);
                 let to = to.add(group * steps.1 + destination);
@@ -219,7 +220,7 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
     ///   the latter are not written, it is readable, or vectors have stores under a mask.
     #[inline(always)]
     unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
-        // SAFETY: the contract of this function. Each arm stores windows of its kind.
+        // SAFETY: the caller upholds the contract of this function. Each arm stores windows of its kind.
         unsafe {
             match (self.picks.written.is_empty(), self.is_in_registers()) {
                 (false, _) => self.run::<LANES, { store::CHOSEN }>(at, count),

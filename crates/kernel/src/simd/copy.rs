@@ -92,7 +92,7 @@ type SomeRuns = (*const u8, *mut u8, Stride);
 /// * `i` is below `count.extent`, and run `i` is inside the memory that both pointers belong to.
 #[inline(always)]
 unsafe fn at(from: *const u8, to: *mut u8, count: Stride, i: usize) -> (*const u8, *mut u8) {
-    // SAFETY: the contract of this function. The strides inside a kernel are at least 0.
+    // SAFETY: the caller upholds the contract of this function. The strides inside a kernel are at least 0.
     unsafe { (from.add(i * count.source.cast_unsigned()), to.add(i * count.destination.cast_unsigned())) }
 }
 

@@ -27,9 +27,9 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
         &Shuffles::Whole { register, step, ref indices }
             if register == V::BYTES && blocks * permutation.block() >= register =>
         {
-            // SAFETY: the contract of this function. Blocks of this kind follow each other without a gap, so
-            // their span is `blocks * block` bytes on both sides: at least a vector. `step` and the first
-            // `step` indices are those of a register of `register` bytes.
+            // SAFETY: the caller upholds the contract of this function. Blocks of this kind follow each other
+            // without a gap, so their span is `blocks * block` bytes on both sides: at least a vector. `step`
+            // and the first `step` indices are those of a register of `register` bytes.
             unsafe { V::vectorize(WholeBlocks { walk, permutation, step, indices }) };
         }
         Shuffles::Tables(gathers) if gathers.register() == V::BYTES && blocks >= gathers.blocks() => {
@@ -99,7 +99,8 @@ impl LastBlocks {
     /// * `bytes`, fewer than a vector has, are readable `at` bytes after `from`.
     #[inline(always)]
     unsafe fn load<V: Vector>(&self, from: *const u8) -> V {
-        // SAFETY: the contract of this function. A table of indices has a line, which is at least a vector.
+        // SAFETY: the caller upholds the contract of this function. A table of indices has a line, which is
+        // at least a vector.
         unsafe { V::shuffle([V::load_partial(from.add(self.at), self.bytes)], V::load(self.indices.as_ptr())) }
     }
 }
@@ -197,7 +198,8 @@ impl Operation for WholeBlocks<'_> {
                             }
                         }
                         if !backwards && end > whole * step {
-                            // SAFETY: as for the tail above.
+                            // SAFETY: the last `left` bytes of the span are readable, and the buffer has room
+                            // for them, as for the tail above.
                             unsafe {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }

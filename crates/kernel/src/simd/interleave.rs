@@ -103,7 +103,8 @@ impl Operation for ByStage<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut stage = Stage(MaybeUninit::uninit());
-        // SAFETY: the contract of this function. The pointer is to the memory of a staging buffer.
+        // SAFETY: the caller upholds the contract of this function. The pointer is to the memory of a staging
+        // buffer.
         unsafe { self.0.rows::<V>(Some(stage.0.as_mut_ptr().cast::<u8>())) }
     }
 }

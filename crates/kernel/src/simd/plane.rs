@@ -58,7 +58,7 @@ pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &
     let shuffle = plane.micro_tile.map(MicroTile::shuffle);
     let micro_tile = shuffle.as_ref();
     let mut planes = Planes { walk, plane, panels, transpose, micro_tile, rows, columns, stage: None };
-    // SAFETY: the contract of this function. With a staging buffer, `Staged` sets `stage`.
+    // SAFETY: the caller upholds the contract of this function. With a staging buffer, `Staged` sets `stage`.
     unsafe {
         match panels.stage {
             Stage::None => planes.run::<V, false>(),

@@ -144,7 +144,8 @@ pub(crate) unsafe trait Vector: Copy {
     /// Loads `BYTES / 2` bytes from either pointer.
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the caller upholds the contract of the trait. A vector with more than two lanes overrides this function.
+        // SAFETY: the caller upholds the contract of the trait. A vector with more than two lanes overrides
+        // this function.
         unsafe { Self::load_lanes([low, high]) }
     }
 
