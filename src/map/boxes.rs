@@ -122,7 +122,7 @@ impl BoxGroups {
         if !first.iter().chain(second).any(|component| fused(&component)) {
             // Usually, neither side fuses dimensions. Each dimension is then a group of its own.
             for (a, b) in first.iter().zip(second) {
-                let backwards = a.dims().iter().any(|dim| reversed.contains(dim));
+                let backwards = !reversed.is_empty() && a.dims().iter().any(|dim| reversed.contains(dim));
                 boxes.add(a.extent, &a.chain, &b.chain, backwards, &mut segments)?;
             }
             return boxes.simplified(source.element_count()).swizzled(source, destination);
@@ -162,6 +162,11 @@ impl BoxGroups {
         segments: &mut Segments,
     ) -> Option<()> {
         if !reversed {
+            // Nearly always, both chains are one stride.
+            if let ([from], [to]) = (source.digits(), destination.digits()) {
+                self.common.loops.push(Loop::strided(extent, from.stride, to.stride)?);
+                return Some(());
+            }
             let parts = refine(extent, source.digits(), destination.digits(), &mut self.common)?;
             parts.into_iter().flatten().try_for_each(|part| segments.add(part))?;
             self.groups.extend(segments.taken());
@@ -239,6 +244,11 @@ impl BoxGroups {
             }
         }
         Cow::Owned(combined.in_order())
+    }
+
+    /// The first `count` boxes, or all if there are fewer.
+    pub(crate) fn first(&self, count: u64) -> SmallVec<[Cow<'_, CopyBox>; 2]> {
+        (0..self.count().min(count)).map(|number| self.get(number)).collect()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Cow<'_, CopyBox>> + '_ {

@@ -47,11 +47,11 @@ pub struct Chain(Digits);
 type Digits = SmallVec<[Digit; 4]>;
 
 impl Clone for Chain {
-    #[inline]
+    #[inline(always)]
     fn clone(&self) -> Self {
         match self.digits() {
             // Nearly every chain is one stride.
-            &[digit] => Chain(smallvec![digit]),
+            &[digit] => Chain(Digits::from_buf_and_len([digit; 4], 1)),
             digits => Chain(Digits::from_slice(digits)),
         }
     }

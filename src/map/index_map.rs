@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, at, count};
 use crate::element::DataType;
@@ -113,10 +113,10 @@ impl Clone for IndexMap {
 }
 
 impl Clone for Component {
-    #[inline]
+    #[inline(always)]
     fn clone(&self) -> Self {
         let dims = match self.dims[..] {
-            [dim] => smallvec![dim],
+            [dim] => SmallVec::from_buf_and_len([dim; 2], 1),
             _ => SmallVec::from_slice(&self.dims),
         };
         Component { dims, chain: self.chain.clone(), ..*self }
@@ -429,9 +429,11 @@ impl IndexMap {
         if self.levels.is_some() {
             return self.physical_elements;
         }
-        let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
         // By invariant 1 of the index map, the sum fits 64 bits.
-        let span = largest.fold(self.base, u64::plus).plus(1);
+        let mut span = self.base.plus(1);
+        for component in &self.components {
+            span = span.plus(component.chain.largest(component.extent));
+        }
         // A swizzle moves an offset inside an aligned block, of which the buffer has a whole number.
         self.swizzle.as_ref().map_or(span, |swizzle| span.div_ceil(swizzle.block()).times(swizzle.block()))
     }

@@ -42,7 +42,12 @@ impl IndexMap {
 pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
     let mut digits: SmallVec<[(u64, u64); 8]> = SmallVec::new();
     for component in components {
-        digits.extend(component.counted_digits().map(|(digit, count)| (digit.stride, count)));
+        match component.chain.digits() {
+            // Nearly every chain is one stride.
+            [digit] => digits.push((digit.stride, component.extent)),
+            [] => {}
+            _ => digits.extend(component.counted_digits().map(|(digit, count)| (digit.stride, count))),
+        }
     }
     sort_by_key(&mut digits, |&digit| digit);
     let mut largest = 0_u64;

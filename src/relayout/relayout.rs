@@ -147,8 +147,11 @@ impl Relayout {
         if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
             return Err(Error::axis_out_of_range(axis, rank));
         }
-        let long = source.sizes().iter().enumerate().filter(|&(_, &size)| size > 1);
-        let reversed: SmallVec<[usize; 2]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
+        let mut reversed = SmallVec::<[usize; 2]>::new();
+        if !axes.is_empty() {
+            let long = source.sizes().iter().enumerate().filter(|&(_, &size)| size > 1);
+            reversed.extend(long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)));
+        }
         let source_needs = checked::bytes_for(source.span_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
         let passes = Passes::new(&source, &destination, &reversed, widths, &knobs)?;

@@ -205,24 +205,28 @@ impl Picks {
         let (picked, nothing) = if window == LINE { (HIGHEST, 0) } else { (0, HIGHEST) };
         let mut indices = vec![Line([nothing; LINE]); inputs * outputs];
         let mut written = vec![Line([0; LINE]); outputs];
-        // Where a byte of a channel is in a step: the number of its window, and its place in the window.
-        let place = |side: Side, step: usize, offset: usize, channel: usize, group: usize, byte: usize| match side {
+        // Where a unit of a channel is in a step: the number of its window, and its place in the window. A
+        // unit never crosses the end of a window, because every offset is a multiple of its length.
+        let place = |side: Side, step: usize, offset: usize, channel: usize, group: usize| match side {
             Side::Groups(_) => {
-                let at = group * step + offset + byte;
+                let at = group * step + offset;
                 (at / window, at % window)
             }
-            Side::Rows => (channel, group * unit + byte),
+            Side::Rows => (channel, group * unit),
         };
         for group in 0..window / unit {
             for (channel, &(from, to)) in channels.iter().enumerate() {
-                for byte in 0..unit {
-                    let (input, index) = place(source, steps.0, from, channel, group, byte);
-                    let (output, at) = place(destination, steps.1, to, channel, group, byte);
-                    for at in (at..LINE).step_by(window) {
-                        indices[output * inputs + input].0[at] = picked | u8::try_from(index).unwrap_or(0);
-                        written[output].0[at] = 0xff;
-                    }
+                let (input, index) = place(source, steps.0, from, channel, group);
+                let (output, at) = place(destination, steps.1, to, channel, group);
+                let bytes = indices[output * inputs + input].0[at..].iter_mut().zip(&mut written[output].0[at..]);
+                for ((slot, written), index) in bytes.take(unit).zip(index..) {
+                    (*slot, *written) = (picked | u8::try_from(index).unwrap_or(0), 0xff);
                 }
+            }
+        }
+        if window < LINE {
+            for line in indices.iter_mut().chain(&mut written) {
+                (window..LINE).step_by(window).for_each(|at| line.0.copy_within(..window, at));
             }
         }
         if written.iter().all(|line| line.0 == [0xff; LINE]) {

@@ -131,6 +131,7 @@ impl Stride {
 
 impl Loop {
     /// The number of iterations.
+    #[inline]
     #[must_use]
     pub fn extent(&self) -> usize {
         match self {
@@ -140,6 +141,7 @@ impl Loop {
     }
 
     /// The strided loop; `None` for a table.
+    #[inline]
     #[must_use]
     pub fn stride(&self) -> Option<Stride> {
         match self {

@@ -14,6 +14,9 @@ const LEAST_REGISTERS: usize = 4;
 /// instead, by one load and one store.
 const LONGEST_RUN: usize = 12;
 
+/// The longest group of channels, in bytes: 8 units of 4 bytes.
+const LONGEST_GROUP: isize = 32;
+
 /// Takes the loop from group to group out of a nest around runs of `run` bytes, and the loop over the
 /// channels if there is one. `start` moves to the lowest channel. `None` for other nests, and for groups that
 /// a kernel interleaves or deinterleaves as a whole.
@@ -30,6 +33,9 @@ pub(super) fn channels(
     let steps =
         |stride: Stride| Some((usize::try_from(stride.source).ok()?, usize::try_from(stride.destination).ok()?));
     let is_group = |stride: Stride| {
+        if stride.source.max(stride.destination) > LONGEST_GROUP {
+            return false;
+        }
         let unit = unit_of(run, stride);
         let fits = |step: usize| (run..=MOST_CHANNELS.saturating_mul(unit)).contains(&step);
         let long = stride.extent.saturating_mul(unit) >= LEAST_REGISTERS.saturating_mul(knobs.level.register());

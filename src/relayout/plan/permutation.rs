@@ -1,11 +1,13 @@
 //! Boxes of many small blocks whose elements are permuted, and the choice of boxes that are permuted block by
 //! block.
 
+use std::borrow::Cow;
+
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
 use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, PermutedBlocks, Prefetch, SMALL_PROGRAM};
 
 use crate::error::Error;
-use crate::map::{self, BoxGroups, CopyBox, Loop, Loops, each_element};
+use crate::map::{self, CopyBox, Loop, Loops, each_element};
 
 use super::machine::{Knobs, Site};
 use super::nest::{NestLoops, checked, front_to_back, overflow, stride_in_bytes};
@@ -26,7 +28,7 @@ const MOST_WINDOWS: usize = 6;
 
 /// The most boxes that are planned as one permutation. Each pair of boxes is compared loop by loop, so this
 /// limits the time of planning.
-const MOST_TOGETHER: u64 = 64;
+const MOST_TOGETHER: usize = 64;
 
 /// The longest block of such boxes, in bytes. A block permutation of the kernel crate is no longer than this.
 const LONGEST_BLOCK: usize = 1 << 10;
@@ -90,22 +92,21 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
 /// Returns the blocks of a copy whose boxes lie inside each other's blocks, such as those of a swizzle. All
 /// boxes have the loop from block to block, and the loops outside of it, in common. Inside, the boxes fill a
 /// block of the destination without a gap. `None` for other boxes.
-pub(super) fn together(boxes: &BoxGroups, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
+pub(super) fn together(boxes: &[Cow<'_, CopyBox>], bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     let register = site.knobs.level.register();
-    if !(2..=MOST_TOGETHER).contains(&boxes.count()) || !site.knobs.level.has_vectors() || !bits.is_multiple_of(8) {
+    if !(2..=MOST_TOGETHER).contains(&boxes.len()) || !site.knobs.level.has_vectors() || !bits.is_multiple_of(8) {
         return None;
     }
     let each = u64::from(bits.div_euclid(8));
     let in_bytes = |elements: u64| usize::try_from(elements.checked_mul(each)?).ok();
     // The loops that all boxes share are among those that the first two share. This check is cheap.
-    let (first, second) = (boxes.get(0), boxes.get(1));
+    let (first, others) = boxes.split_first()?;
+    let second = others.first()?;
     let is_shared = |step: &map::Stride| second.loops.contains(&Loop::Strided(*step));
     let innermost = first.loops.iter().rev().filter_map(Loop::stride).find(is_shared)?;
     if in_bytes(innermost.destination)? > LONGEST_BLOCK {
         return None;
     }
-    let boxes: Vec<_> = boxes.iter().collect();
-    let (first, others) = boxes.split_first()?;
     let mut shared: Vec<map::Stride> = first.loops.iter().map(Loop::stride).collect::<Option<_>>()?;
     shared.retain(|step| others.iter().all(|copy| copy.loops.contains(&Loop::Strided(*step))));
     // Loops are sorted by the stride of the destination, so the innermost that all boxes share goes from
@@ -120,7 +121,7 @@ pub(super) fn together(boxes: &BoxGroups, bits: u32, site: Site<'_>) -> Option<P
     // The source of each element of a block, counted from the first.
     let mut elements: Vec<Option<u64>> = vec![None; usize::try_from(from_block.destination).ok()?];
     let mut filled = true;
-    for copy in &boxes {
+    for copy in boxes {
         let inside = copy
             .loops
             .iter()

@@ -4,6 +4,8 @@
 //! dimension contradict each other, the copy goes through a packed buffer. An Irreducible layout has no
 //! loops, so its elements are copied one by one. [`crate::map`] explains digits and levels.
 
+use std::borrow::Cow;
+
 use strided_copy::kernel::{Kernel, Loop as ByteLoop};
 
 use crate::checked;
@@ -147,25 +149,27 @@ impl Program {
         let (streaming, prefetch) = (false, false);
         // The program is filled in where it stays, because it is long.
         let mut program = Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, prepared });
-        let Program { boxes, knobs, prepared, .. } = &mut *program;
-        let (streaming, prefetch) = traffic.settings(contiguous(boxes, widths), knobs);
+        let Program { boxes, knobs, prepared, streaming, prefetch, .. } = &mut *program;
+        let made = if ahead { boxes.count() } else { FIRST_BOXES };
+        let list = boxes.first(made);
+        (*streaming, *prefetch) = traffic.settings(contiguous(&list, widths), knobs);
         if ahead {
-            let site = Site { streaming, prefetch, permutes, knobs };
+            let site = Site { streaming: *streaming, prefetch: *prefetch, permutes, knobs };
             let is_small = traffic.written <= MOST_PLAIN_BYTES && knobs.plain_loops;
-            let plain = is_small && boxes.count() == 1 && pieces.is_none();
+            let plain = is_small && list.len() == 1 && pieces.is_none();
             let together = if permutes && widths.change().is_none() {
-                permutation::together(boxes, widths.source, site)
+                permutation::together(&list, widths.source, site)
             } else {
                 None
             };
             if let Some(blocks) = together {
                 prepared.push(PlannedBox::Copy(permutation::copy(blocks, site)?));
             } else {
-                prepared.reserve_exact(usize::try_from(boxes.count()).unwrap_or(0));
-                boxes.iter().try_for_each(|copy| plan_box(&copy, widths, site, plain, prepared))?;
+                prepared.reserve_exact(list.len());
+                list.iter().try_for_each(|copy| plan_box(copy, widths, site, plain, prepared))?;
             }
         }
-        (program.streaming, program.prefetch) = (streaming, prefetch);
+        drop(list);
         Ok(program)
     }
 
@@ -211,7 +215,7 @@ impl Program {
     }
 
     pub(crate) fn streaming_from(&self) -> u64 {
-        self.traffic.streaming_from(contiguous(&self.boxes, self.widths), &self.knobs)
+        self.traffic.streaming_from(contiguous(&self.boxes.first(FIRST_BOXES), self.widths), &self.knobs)
     }
 
     /// Plans clipped boxes of this program, for one of `pieces` pieces.
@@ -222,15 +226,15 @@ impl Program {
 
 /// The number of boxes that are looked at to choose between ordinary and non-temporal stores. Boxes of whole
 /// tiles come first, and hold most elements.
-const FIRST_BOXES: usize = 2;
+const FIRST_BOXES: u64 = 2;
 
 /// The least number of bytes that are contiguous on both sides of the first boxes.
-fn contiguous(boxes: &BoxGroups, widths: Widths) -> usize {
+fn contiguous(boxes: &[Cow<'_, CopyBox>], widths: Widths) -> usize {
     let bytes = |copy: &CopyBox| {
         let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);
         usize::try_from(packed.saturating_mul(widths.source.into()).div_euclid(8)).unwrap_or(usize::MAX)
     };
-    boxes.iter().take(FIRST_BOXES).map(|copy| bytes(&copy)).min().unwrap_or(0)
+    boxes.iter().zip(0..FIRST_BOXES).map(|(copy, _)| bytes(copy)).min().unwrap_or(0)
 }
 
 /// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. With `plain`,
