@@ -44,7 +44,7 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Reads a text that has nothing after what `read` takes.
+    /// Reads a whole text by `read`. The error is `parse` if anything follows what `read` has taken.
     pub(crate) fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
         let mut cursor = Cursor::new(text);
         let value = read(&mut cursor)?;

@@ -1,6 +1,6 @@
-//! Structures as a foreign program might fill them: DLPack, PJRT, DirectML, and views of ndarray. Lists are as long as their
-//! structure says and end where their memory ends, so that a sanitizer sees what is read after them; lengths
-//! beyond all limits have no list at all.
+//! Structures as a foreign program might fill them: DLPack, PJRT, DirectML, and views of ndarray. Lists are
+//! as long as their structure says and end where their memory ends, so that a sanitizer sees what is read
+//! after them; lengths beyond all limits have no list at all.
 #![no_main]
 
 use std::ptr;

@@ -23,7 +23,7 @@ use crate::tensor_box::box_of;
 /// The most sets of limits that are kept.
 const MOST_LIMITS: usize = 64;
 
-/// The result of a command.
+/// What a command printed: its objects, and its text for people.
 struct Answer<'py> {
     status: u8,
     objects: Vec<Bound<'py, PyAny>>,

@@ -338,7 +338,7 @@ impl Elements {
         if elements.before > 0 {
             return Err(refusal("negative", "elements that are packed to bits are read forwards only"));
         }
-        // Elements were counted as bytes.
+        // `span` counts elements so far, because each element was treated as a byte.
         let bits_of_all = elements.span.checked_mul(usize::try_from(bits).unwrap_or(8)).ok_or_else(too_large)?;
         Ok(Elements { packed_bits, span: bits_of_all.div_ceil(8), ..elements })
     }

@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// The parts of NumPy that are used.
+/// The functions and types of NumPy that this module calls, looked up once.
 pub(crate) struct Numpy {
     pub(crate) module: Py<PyAny>,
     pub(crate) ndarray: Py<PyAny>,
@@ -87,7 +87,7 @@ pub(crate) fn contiguous_like<'py>(
     Ok((result, memory))
 }
 
-/// Memory for a layout.
+/// New memory of NumPy for the elements of a layout.
 pub(crate) struct NewArray<'py> {
     /// The whole memory as bytes. The layout takes `bytes` bytes of it, from `start` on.
     array: Bound<'py, PyAny>,
@@ -161,7 +161,7 @@ impl<'py> NewArray<'py> {
 #[derive(Clone)]
 pub(crate) struct Form {
     pub(crate) data_type: DataType,
-    /// The bytes of an element.
+    /// The size of an element, in bytes.
     width: usize,
     /// Whether elements take whole bytes.
     is_whole: bool,

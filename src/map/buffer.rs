@@ -56,7 +56,7 @@ impl IndexMap {
     }
 
     pub(crate) fn with_minor_to_major(self, order: &[usize]) -> IndexMap {
-        // Only a free stride depends on the order.
+        // The order of the axes only determines the strides of axes of size 1.
         let is_row_major = order.iter().rev().copied().eq(0..order.len());
         if is_row_major || !self.sizes.iter().any(|&size| size <= 1) {
             return self;

@@ -30,7 +30,7 @@ pub struct Component {
 
 impl Component {
     /// Returns the component of a single dimension.
-    // Without inlining, the chain, which is large, would be copied.
+    // This function is inlined, because a call would copy the chain, which is large.
     #[inline(always)]
     pub(super) fn of(dim: usize, extent: u64, chain: Chain) -> Component {
         Component { dims: SmallVec::from_slice(&[dim]), extent, chain }
@@ -226,7 +226,7 @@ impl IndexMap {
 
     /// Returns the map of a tensor that begins at element `base` of its buffer. It has the buffer to itself
     /// if it begins at the start.
-    // Always inlined: a map is large, and would be copied.
+    // This function is always inlined. A map is large, and a call would copy it.
     #[inline(always)]
     pub(super) fn made(
         (data_type, element_bits): (DataType, u32),

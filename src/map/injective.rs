@@ -25,7 +25,8 @@ impl IndexMap {
             return Ok(());
         }
         let undecided = || Error::undecided("whether the destination overlaps itself", OVERLAP_WORK_LIMIT);
-        // A swizzle moves each offset to another one.
+        // A swizzle is a bijection of offsets, so two indices share an offset exactly if they do before the
+        // swizzle.
         let Some(strides) = self.strides_before_swizzle() else { return Err(undecided()) };
         match find_overlap(&self.sizes, &strides, OVERLAP_WORK_LIMIT) {
             Overlap::No => Ok(()),

@@ -212,7 +212,7 @@ impl Swizzle {
     }
 }
 
-/// Neighbouring bits, and those that flip them.
+/// A run of neighbouring bits, and the bits that flip them.
 struct Run {
     targets: Bits,
     sources: Bits,

@@ -290,7 +290,7 @@ impl Nest {
         }
         let flipping = side.swizzle.flips().iter().fold(0, |bits, flip| bits | flip.by);
         let flipping = varying & i64::try_from(flipping).ok()?;
-        // All subsets of the bits, the smallest number first.
+        // The loop visits all subsets of the bits `flipping`, the smallest number first.
         let mut chosen = 0;
         while moved.len() <= MAX_SWIZZLED {
             moved.push(self.with_bits(flipping, chosen, side));

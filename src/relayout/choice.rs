@@ -47,7 +47,7 @@ pub enum Effort {
     },
 }
 
-/// One answer to one question.
+/// An answer to a question of the plan, with the numbers of the cost model that it changes.
 struct Answer {
     question: &'static str,
     word: &'static str,

@@ -224,7 +224,7 @@ impl Relayout {
         let components = self.destination.components.iter();
         let mut steps: Vec<u64> =
             components.flat_map(|component| component.chain.digits().iter().map(|digit| digit.stride)).collect();
-        // Inside a span, a swizzle moves elements both ways.
+        // A swizzle moves elements within its span, so pieces should end at multiples of the span.
         steps.extend(self.destination.swizzle().map(Swizzle::span));
         sort_by_key(&mut steps, |&step| Reverse(step));
         let base = self.destination.base();
@@ -249,7 +249,8 @@ impl Relayout {
                 let bound = base.saturating_add(steps.saturating_mul(step));
                 (bound.abs_diff(share) <= slack && aligned(bound)).then_some(bound)
             });
-            // Otherwise the piece ends there, if the elements allow it.
+            // If no stride has a near multiple, the piece ends between two pages or lines, if elements begin
+            // there.
             let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
             let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
             let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));

@@ -168,7 +168,7 @@ impl Split<'_> {
             if let Some(range) = indices.get_mut(axis) {
                 *range = range.start.plus(start)..range.start.plus(end);
             }
-            // One unit that is too large is divided again.
+            // If not even one unit fits a binding, each unit is divided again, along another axis.
             if fitting == 0 {
                 self.add(&piece, indices)?
             } else {

@@ -191,7 +191,8 @@ fn one_plane(
     Ok(Verdict::well_if(errors.is_empty()))
 }
 
-/// Checks a plane. Returns the answer and all errors, those `beside` the plane last.
+/// Checks a plane. Returns the answer and all errors. The errors `beside` were found in other planes and come
+/// last.
 fn checked(
     plane: &Plane,
     text: &str,
@@ -200,7 +201,7 @@ fn checked(
     mut answer: Answer,
 ) -> Result<(Answer, Vec<Error>), Error> {
     let Bound { desc, mut remark, .. } = plane.bound()?;
-    // A plane that is bound has a part.
+    // A plane that can be bound has at least one part.
     let map = plane.parts().first().map(|part| &part.map);
     let (data_type, bits) = map.map_or((desc.data_type(), 0), |map| (map.data_type(), map.element_bits()));
     let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {

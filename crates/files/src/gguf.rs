@@ -43,7 +43,7 @@ const GGML_AXES: u32 = 4;
 /// The length from which a name of a tensor is too long for ggml, in bytes.
 const GGML_NAME: usize = 64;
 
-/// How deep arrays of arrays may be.
+/// The deepest nesting of arrays that is read.
 const DEEPEST: usize = 64;
 
 const ALIGNMENT: &[u8] = b"general.alignment";

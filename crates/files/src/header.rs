@@ -85,7 +85,7 @@ impl Listed {
     }
 }
 
-/// The first bytes of a new file.
+/// The header of a new file, and the order of the tensors that follow it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Header {
     pub(crate) bytes: Vec<u8>,

@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 32 << 20;
 pub(crate) struct Index {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) metadata: Option<Map<String, Value>>,
-    /// The file of each tensor.
+    /// For the name of each tensor, the name of the file that holds it.
     pub(crate) weight_map: BTreeMap<String, String>,
 }
 

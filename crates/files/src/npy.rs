@@ -263,7 +263,7 @@ fn tuple(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, Error> {
 /// bytes (`V2`, or `f1` of mlx), is an unsigned integer, and its text is returned too.
 fn element_type(descr: &str) -> Result<(DataType, Option<String>), String> {
     let unknown = || format!("holds elements of the type {descr}, which has no counterpart here");
-    // One mark of the byte order, and no more.
+    // NumPy accepts one mark of the byte order. `numpy_dtype` would accept several.
     let body = descr.strip_prefix(['<', '>', '=', '|']).unwrap_or(descr);
     if body.starts_with(['<', '>', '=', '|']) {
         return Err(unknown());

@@ -212,7 +212,7 @@ fn named_layout(name: &str, text: &str, stored: DataType, shape: &[u64], bytes: 
     Ok(layout)
 }
 
-/// The header as it is written.
+/// The JSON of a header, before it is checked.
 struct Listed {
     infos: Vec<(String, Info)>,
     metadata: Option<Map<String, Value>>,
@@ -333,7 +333,7 @@ impl<'de> Deserialize<'de> for Axes {
     }
 }
 
-/// The metadata: words by their names.
+/// The metadata of a header: texts by their keys.
 struct Words(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Words {

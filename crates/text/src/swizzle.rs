@@ -55,7 +55,7 @@ pub(crate) fn composed_text(map: &IndexMap, plain: &str) -> Option<String> {
     if !(first.bit..).zip(flips).all(in_a_run) {
         return None;
     }
-    // CuTe counts bytes where elements are bytes.
+    // CuTe counts bits of the byte offset if elements are whole bytes.
     let bytes = map.element_bits().checked_div(8).filter(|_| map.element_bits().is_multiple_of(8));
     let (unit, lowest) = match bytes.filter(|bytes| bytes.is_power_of_two()) {
         Some(bytes) => ("b", first.bit.checked_add(bytes.trailing_zeros())?),

@@ -26,7 +26,7 @@ struct Group {
 #[derive(Debug)]
 pub(crate) struct Givers<'a> {
     ranks: &'a [Rank],
-    /// The elements that each rank has given.
+    /// The number of elements that each rank has given so far.
     given: Vec<u64>,
     /// The groups, sorted by where their boxes start along `axis`.
     groups: Vec<Group>,
@@ -126,7 +126,7 @@ fn both(a: &[Range<u64>], b: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
     ranges.map(|range| (range.start < range.end).then_some(range)).collect()
 }
 
-/// What a part and a box have in common.
+/// Returns the box that a part and a box have in common. `None` if they are apart.
 pub(crate) fn common(part: &Part, wanted: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
     both(&part.iter().map(|span| span.whole.clone()).collect::<Vec<_>>(), wanted)
 }

@@ -101,7 +101,7 @@ impl Transfers {
         let fault = Fault::of(&plans)?;
         let (mut known, mut once, mut all) = (None, Vec::with_capacity(1), Vec::with_capacity(1));
         for &(plan, at) in copies {
-            // Neighbours often share a plan.
+            // Neighbouring copies often share a plan, whose nests are then made only once.
             if known.is_none_or(|known| !core::ptr::eq(known, plan)) {
                 once.clear();
                 nests(plan, fault.width(plan.source()), &mut once)?;
@@ -287,7 +287,7 @@ impl Transfers {
 }
 
 impl Summary {
-    /// Adds transfers of some runs each.
+    /// Adds `transfers` transfers, each of `runs` runs of `bytes` bytes.
     fn with(self, (transfers, runs, bytes): (u64, u64, u64)) -> Summary {
         Summary {
             bytes: self.bytes.plus(transfers.times(runs).times(bytes)),

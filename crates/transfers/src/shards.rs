@@ -213,7 +213,7 @@ impl Shards {
         }))
     }
 
-    /// Refuses to make `ranks` ranks of each.
+    /// Refuses a step that would make `ranks` ranks of each rank, if that is none or too many.
     fn check_ranks(&self, ranks: usize) -> Result<(), Error> {
         if ranks == 0 {
             return Err(Error::out_of_limits("the number of ranks", 0, 1, u64::MAX));

@@ -11,7 +11,7 @@ use super::widths::Change;
 /// Planned boxes. Most programs have a single box, which needs no allocation.
 pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 
-/// A copy that is kept.
+/// A copy of whole bytes that a plan keeps.
 pub(crate) type Copy = strided_copy::Copy<CopyLoops>;
 
 /// The loops of a copy that is kept. Up to 2 loops need no allocation. More would make every plan longer.

@@ -147,7 +147,7 @@ impl Program {
         let permutes = pieces.is_none_or(|pieces| pieces <= permutation::MOST_BOXES);
         let (prepared, knobs) = (PlannedBoxes::new(), *knobs);
         let (streaming, prefetch) = (false, false);
-        // The program is filled in where it stays, because it is long.
+        // The program is made on the heap and filled in there, because moving it would take longer.
         let mut program = Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, prepared });
         let Program { boxes, knobs, prepared, streaming, prefetch, .. } = &mut *program;
         let made = if ahead { boxes.count() } else { FIRST_BOXES };

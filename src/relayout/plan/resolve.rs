@@ -113,7 +113,7 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     if micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
         return panels::of_units(plane, site);
     }
-    // How many units a register holds.
+    // The number of units in a register.
     let units = register / unit;
     let fills_registers = site.knobs.fills_registers.unwrap_or(site.streaming);
     let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };

@@ -40,7 +40,7 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The name of a view, and its argument.
+    /// A view: its name, such as `permute`, and the text of its argument.
     View(&'static str, String),
     Shard(usize, Shares),
     As(String),

@@ -26,7 +26,8 @@ pub(super) const WINDOW: u64 = 8 << 20;
 /// The size, in bytes, from which on an output is written with non-temporal stores.
 const LONG: u64 = 8 << 20;
 
-/// The most windows of an output.
+/// The most windows that an output is divided into. If there are more pieces, they stay together in larger
+/// windows.
 const MOST_WINDOWS: usize = 1 << 14;
 
 /// One copy from a source to an output.

@@ -1,6 +1,7 @@
 //! `Name`: the name of an output or a source in a recipe, which may stand for several.
 
-/// A name with its patterns.
+/// The name of an output or of a source, in parts: texts, numbers such as `{i}`, and lists of words such as
+/// `{q,k,v}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     /// The place in the text of the recipe, in bytes.
@@ -17,7 +18,7 @@ pub(super) enum Part {
     Words(Vec<String>),
 }
 
-/// The numbers that letters stand for.
+/// The number that each letter of a name stands for.
 pub(super) type Numbers = Vec<(char, u64)>;
 
 pub(super) fn number_of(numbers: &[(char, u64)], letter: char) -> Option<u64> {
@@ -67,7 +68,7 @@ impl Name {
         texts.collect()
     }
 
-    /// Writes the name with these numbers.
+    /// Returns the name with these numbers in place of their letters. A missing number is 0.
     pub(super) fn with(&self, numbers: &[(char, u64)]) -> String {
         let mut name = String::new();
         for part in &self.parts {

@@ -17,9 +17,9 @@ use super::plan::{Output, Plan};
 pub(super) struct Job<'p> {
     output: &'p Output,
     copies: &'p [Copy],
-    /// The piece of the only copy.
+    /// The part of the only copy that writes this range, if the copy was divided.
     piece: Option<Piece>,
-    /// The bytes of the output.
+    /// The range of the output that is written, in bytes.
     pub(super) range: Range<usize>,
     has_gaps: bool,
 }

@@ -7,9 +7,10 @@ use super::error::{PARSE, RECIPE_LIMIT, RecipeError};
 use super::expression::{Kind, Line, Shares, Step, Value, chosen, first_name, names, weight};
 use super::pattern::{Name, Part};
 
-/// The longest text, in bytes.
+/// The longest text of a recipe that is read, in bytes.
 const MOST_BYTES: usize = 1 << 20;
-/// The deepest nesting of parentheses.
+/// The deepest nesting of parentheses. Deeper texts are refused, because the reader calls itself for each
+/// level.
 const MOST_DEPTH: usize = 32;
 /// The most bytes of names after words were put in.
 const MOST_EXPANDED: usize = 16 << 20;
@@ -342,7 +343,8 @@ impl<'t> Parser<'t> {
                 self.at = before;
                 if list.ends_with(',') {
                     list.pop();
-                    // The comma is that of the list of values.
+                    // No number follows the comma, so the comma belongs to the list of values around the
+                    // view.
                     self.at = self.text.get(..before).and_then(|text| text.rfind(',')).unwrap_or(before);
                 }
                 return list;
@@ -371,7 +373,7 @@ impl<'t> Parser<'t> {
         loop {
             let start = self.at;
             let mut text = self.take(is_letter);
-            // `a?=b` is `a ?= b`.
+            // Letters of a name may include `?`, but `a?=b` means `a ?= b`.
             if self.peek() == Some('=') && text.ends_with('?') {
                 text = text.strip_suffix('?').unwrap_or(text);
                 self.at = start.saturating_add(text.len());

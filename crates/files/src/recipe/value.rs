@@ -19,7 +19,7 @@ use tensor_layout_text::{Layout, ViewStep, words_as};
 
 use super::error::REFUSED;
 
-/// What the sizes of a value count.
+/// The units that the sizes of a value count: elements of a type, or whole blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Element(DataType),

@@ -210,7 +210,7 @@ impl Aliases {
             }
             for (number, parameter) in module.parameters(called) {
                 let operand = module.operand(id, if role == Role::Conditional { position } else { number });
-                // The state of a loop is where its result is.
+                // The state of a loop is in the buffer of the loop's result.
                 let operand = if role == Role::While { id } else { operand };
                 self.join_all(module, (parameter, 0), (operand, 0), role == Role::While);
             }

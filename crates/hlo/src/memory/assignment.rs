@@ -97,7 +97,7 @@ pub struct AssignedValue {
     pub shape: String,
 }
 
-/// What the line of an allocation says.
+/// The fields of an allocation's line.
 #[derive(Debug, Clone, Copy, Default)]
 struct Allocation {
     number: u64,

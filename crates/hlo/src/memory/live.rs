@@ -185,7 +185,7 @@ impl<'a> LiveMemory<'a> {
     }
 }
 
-/// What the sizes of buffers depend on.
+/// The facts on which the sizes of buffers depend, besides their shapes.
 struct Spaces {
     numbers: Vec<u64>,
     /// Whether the program is for a TPU: a generation was given, or the text is one of a TPU.

@@ -53,7 +53,7 @@ fn add_arrays(answer: &mut Answer, arrays: &[&ReportedArray], settings: &ReportS
         percent(padded, bytes)
     ));
     let mut table = ReportTable::new(">bytes|>padding|used as|instruction|shape|op_name");
-    // The advice on each padded shape, once.
+    // The padded shapes that get advice, each once, with the advice.
     let mut advised: Vec<(&str, String)> = Vec::new();
     for array in arrays {
         let wasted = array.bytes.saturating_sub(array.unpadded_bytes);

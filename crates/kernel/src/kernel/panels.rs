@@ -152,7 +152,7 @@ impl Panels {
     pub(crate) fn fit(&self, plane: &Plane, streaming: bool) -> bool {
         let (unit, rows) = (plane.unit, plane.rows.extent);
         let [height, width, kept] = [self.height, self.width, self.kept].map(count);
-        // Condition 1.
+        // Condition 1: the panels advance, and units have a length for which there is code.
         if height == 0 || width == 0 || kept == 0 || unit > LONGEST_UNIT {
             return false;
         }
@@ -178,7 +178,7 @@ impl Panels {
             Stage::Lines(lines) => in_register && has_room(lines) && !self.whole_lines,
             Stage::Continue { lines, joined } => {
                 let row = rows * unit;
-                // Condition 4.
+                // Condition 4: kept partial lines have room, and no two kept columns share one.
                 let continued = if joined {
                     let follow = plane.columns.stride() == Some(row) && height >= rows;
                     follow && at_once * row >= LINE

@@ -134,7 +134,7 @@ impl Kernel {
             }
             Kernel::InterleaveBits { rows: bits, .. } => {
                 let apart = source == (bits.direction != Direction::Deinterleave);
-                // A length that saturates passes every buffer.
+                // If the length saturates, no buffer is long enough, and the copy is refused.
                 rows(if apart { bits.row } else { bits.interleaved() }, bits.pitch, bits.rows(), apart)
             }
             Kernel::ChangeWidth(row) => {

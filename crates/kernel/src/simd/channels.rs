@@ -195,7 +195,7 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
     }
 }
 
-/// What a step loads, picks and stores.
+/// The windows that each step loads and stores, and the tables by which it picks bytes of them.
 struct Step<'a, V, const INPUTS: usize> {
     picks: &'a Picks,
     sources: Windows,

@@ -133,7 +133,7 @@ struct Planes<'a> {
 }
 
 impl<'a> Planes<'a> {
-    /// How panels are stored with ordinary stores.
+    /// Returns how a panel is transposed if it is written with ordinary stores.
     #[inline(always)]
     fn how(&self) -> How<'a> {
         let panels = self.panels;

@@ -117,11 +117,12 @@ pub(super) fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
 pub(super) struct Panel {
     /// The matrix, `[3,:,:]`. It is empty if there is only one.
     matrix: String,
-    /// The matrix and the columns, as far as there are others.
+    /// The heading: the matrix if there are several, and the range of columns if the matrix is drawn in
+    /// several bands.
     pub(super) title: String,
     /// The indices of the first row and of the first column that are drawn.
     pub(super) first: (usize, usize),
-    /// The cells, or nothing where the tensor has neither an element nor padding.
+    /// The cells of each row. `None` where the tensor has neither an element nor padding.
     pub(super) rows: Vec<Vec<Option<Cell>>>,
     /// How many columns hold elements and not only padding, and how many rows.
     pub(super) columns: usize,

@@ -81,7 +81,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Whether a text begins as pages do.
+    /// Whether a text begins with `kv page`, so that it is read as pages.
     pub(crate) fn begins(text: &str) -> bool {
         text.strip_prefix("kv").is_some_and(|rest| {
             let name = rest.trim_start();
@@ -318,7 +318,7 @@ fn element_bytes(data_type: DataType) -> u64 {
     u64::from(data_type.bits().div_ceil(8)).max(1)
 }
 
-/// The byte behind the last field.
+/// Returns the offset behind the last field of a page, in bytes.
 fn end_of(fields: &[PageField]) -> Result<u64, Error> {
     fields.last().map_or(Ok(0), |last| checked::add(last.offset, last.bytes, BYTES))
 }

@@ -192,7 +192,7 @@ struct Search<'a> {
     /// The axes, with those joined that are one loop over memory. Two layouts have equal offsets if these are
     /// equal.
     places: Vec<(u64, u64)>,
-    /// The order that is tried.
+    /// The order whose letters are being assigned.
     word: Word,
     found: Vec<(KvCache, Sizes)>,
 }
@@ -313,7 +313,7 @@ impl Search<'_> {
                 .all(|(found, _)| found.to_index_map().ok() != Some(map.clone()) || found.order() != cache.order());
             let places = digits_by_dimension(&map).map(|digits| joined(digits.concat()));
             if fits && places.as_ref() == Some(&self.places) {
-                // Another assignment may have found the cache.
+                // Another assignment of letters may have found the same cache before.
                 if is_new {
                     self.found.push((cache, sizes));
                 }

@@ -40,7 +40,7 @@ pub(super) fn write(notation: Notation, strided: &Strided) -> Result<String, Err
     form.map_or_else(|| Err(Error::not_expressible(notation.noun(), "it has no offset")), |form| form.write(strided))
 }
 
-/// What a form describes.
+/// The layout that a form describes.
 pub(super) enum Described {
     One(Signed),
     Blocks(BlockTensorDesc),

@@ -20,7 +20,7 @@ use crate::named::NamedLayout;
 use crate::numbers::{list, signed, tuple};
 use crate::swizzle;
 
-/// What was read.
+/// The layout of a text.
 pub(crate) enum Read {
     /// One layout, from the lowest address on, and the axes that run backwards. `text` is kept for an axis
     /// order and a tag, because one layout may have several of them.

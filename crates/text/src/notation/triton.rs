@@ -201,7 +201,8 @@ impl Tensor<'_> {
         }
         let mut bases: Vec<Basis> = self.bits(inner, (1, block(inner))).collect();
         if padded {
-            // 8 bytes of padding follow 8 bytes.
+            // 8 bytes of padding follow every 8 bytes, so bit 3 of the offset selects padding and has no
+            // basis.
             bases.insert(3.min(bases.len()), vec![0; rank]);
         }
         let (unit, mut row) = (128_u64.checked_div(bits).unwrap_or(0) / halves, 1_u64);

@@ -32,9 +32,9 @@ pub(crate) struct MemoryOrder(pub(crate) Vec<Placed>);
 
 impl MemoryOrder {
     /// Lists the digits of a map, or says why tiles cannot spell them. The map must begin at 0 and be a sum
-    /// of exact digits, whose strides divide each other. A gap becomes padding: of the digit in front of
-    /// it, if this is the top digit of its dimension, or else a digit of a dimension without digits outside
-    /// the gap.
+    /// of exact digits, whose strides divide each other. A gap becomes padding. If the digit inside the gap
+    /// is the top digit of its dimension, this digit is padded. Otherwise, a dimension all of whose digits
+    /// are inside the gap gets one more digit.
     pub(crate) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, String> {
         if map.base() != 0 {
             return Err(format!("it begins {} into its buffer, and tiles begin at 0", counted(map.base(), "element")));

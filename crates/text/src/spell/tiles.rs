@@ -134,7 +134,7 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
         };
         tiles.push(apply(&mut entries, memory, |entry| entry.digits.last().is_some_and(is_cut))?);
     }
-    // The run of each digit, by its position in memory.
+    // For each digit in the order of memory, the number of its run.
     let mut runs: Vec<usize> = Vec::with_capacity(memory.0.len());
     let mut before = None;
     for place in 0..memory.0.len() {
