@@ -61,7 +61,7 @@ impl Target {
 // `Form` and the library's `LayoutClass` have lists of names like this list. A macro for all three would be
 // as long.
 impl fmt::Display for Target {
-    /// The [name](Target::name).
+    /// Writes the [name](Target::name) of the language.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -7,7 +7,7 @@ use tensor_layout_hlo::Operation;
 use crate::answer::Answer;
 use crate::output::Texts;
 
-/// The lines that one operation takes.
+/// Says which line begins an operation, and whether the next line goes on with it.
 pub(super) const TEXTS: Texts = (Operation::begins, Operation::goes_on);
 
 /// The most characters of an attribute that are shown to people.

@@ -1,4 +1,23 @@
 //! Finds the sources of each line of a recipe, and plans the outputs.
+//!
+//! One line may make many outputs: `{i}` in its names stands for any number, and `stack .. over {e}` joins a
+//! value for each number of `{e}`. Only the model says which numbers exist, so names with letters are matched
+//! against the sorted names of its tensors:
+//!
+//! ```text
+//! for each line:
+//!     match the first source inside each `over`    -> the numbers of its letter
+//!     match the first source of the line           -> rows: the numbers of the output's letters
+//!     for each row:
+//!         fill the numbers into every name, inside an `over` once for each of its numbers
+//!         all sources exist   -> an output
+//!         none exists         -> no output
+//!         only some exist     -> an error, because a model that is incomplete should not look whole
+//! ```
+//!
+//! Most outputs of a line differ only in the numbers of their names. If their sources have equal layouts,
+//! they have one [`Form`], which is planned once. The numbers of outputs, sources and compared names have
+//! limits, so a hostile recipe or model takes bounded time.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -1,4 +1,8 @@
 //! Copies of contiguous runs.
+//!
+//! The time of a short run is the time of its branches, so runs of up to 256 bytes are copied without a loop.
+//! A long run is copied line by line, so that its lines can be prefetched, stored whole with non-temporal
+//! stores, or taken in a scattered order. [`Runs`] lists the code for each length, and the planner chooses.
 
 use super::lines::{copy_lines, first_and_last, short};
 use super::order::opaque;

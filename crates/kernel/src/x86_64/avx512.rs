@@ -11,12 +11,14 @@ mod tables;
 pub(crate) struct Zmm(__m512i);
 
 impl Zmm {
+    /// Chooses units of `UNIT` bytes from two registers, by their indices in both registers together.
+    ///
     /// # Safety
     ///
     /// The conditions of [`Vector`].
     #[inline(always)]
     unsafe fn choose<const UNIT: usize>(self, other: Zmm, choice: &[u8; 64]) -> Zmm {
-        // SAFETY: the array has the 64 bytes that are read; the features are the trait's contract.
+        // SAFETY: the CPU has AVX-512 (`Vector`), and the array has the 64 bytes that are read.
         unsafe {
             let index = _mm512_loadu_si512(choice.as_ptr().cast());
             Zmm(match UNIT {

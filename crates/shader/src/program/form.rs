@@ -58,7 +58,7 @@ impl Form {
 // `Target` and the library's `LayoutClass` have lists of names like this list. A macro for all three would be
 // as long.
 impl fmt::Display for Form {
-    /// The [name](Form::name).
+    /// Writes the [name](Form::name) of the form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

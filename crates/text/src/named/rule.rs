@@ -1,4 +1,24 @@
 //! Evaluates the rule of a row, `[N/32]{[K/4][n%32][k%4] + 128}`, for a type and sizes.
+//!
+//! A rule lists the digits of an offset in memory order, the slowest first. The head of `layouts.txt`
+//! explains its words. The strides are found from the last digit to the first: each is the number of elements
+//! that the digits behind it span.
+//!
+//! ```text
+//! [C/4][H][W][c%4]  for C=6, H=5, W=7
+//!
+//! digit    values    stride
+//! c % 4       4          1
+//! W           7          4
+//! H           5         28
+//! C / 4       2        140      6 channels in blocks of 4: the last block is padded
+//! ```
+//!
+//! The digits of an axis are the chain of that axis in an index map. Three words cannot be said by one map,
+//! so the layout gets several parts. `then` gives the indices from some index on a rule of their own.
+//! `[(k-n)%4]` rotates a digit, and `[-k%2]` counts a digit down. The indices of such an axis are divided by
+//! their remainder modulo the digit's number of values. In each part the digit is then constant, and only
+//! moves the start.
 
 use core::cmp::Reverse;
 
