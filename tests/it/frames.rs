@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tensor_layout::DeviceLimits;
 use tensor_layout::relayout::Settings;
-use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{copies, frames};
+use tensor_layout_text::{Layout, ViewStep};
 
 fn bytes(text: &Value) -> Vec<u8> {
     let text = text.as_str().unwrap();
@@ -46,6 +46,47 @@ fn planes_of_frames_are_those_of_ffmpeg() {
     }
     let of_ffmpeg = frames().iter().filter(|format| format.known.starts_with("run"));
     assert_eq!(of_ffmpeg.map(|format| format.name).filter(|name| !formats.contains(name)).collect::<Vec<_>>(), [""; 0]);
+}
+
+/// Pixels whose channels differ in their order are one copy, where rows are whole pixels apart: on every
+/// side, of every size, bottom up, and of a part of a picture.
+#[test]
+fn channels_in_another_order_are_one_copy() {
+    let bottom_up = ViewStep::Reverse(vec![0]);
+    let part = ViewStep::read("slice", "1:3,2:5,:").unwrap();
+    // The frames, the step of the source, and how many copies there are.
+    let cases: [(&str, &str, Option<&ViewStep>, usize); 11] = [
+        ("bgra<pitch=24>:u8[3,5,4]", "rgba:u8[3,5,4]", None, 1),
+        ("rgba:u8[3,5,4]", "bgra<pitch=24,rows=4>:u8[3,5,4]", None, 1),
+        ("bgra<pitch=8192>:u8[40,1920,4]", "rgba:u8[40,1920,4]", None, 1),
+        ("rgba:u8[70,300,4]", "bgra<pitch=1204>:u8[70,300,4]", None, 1),
+        ("bgra<pitch=24>:u8[3,5,4]", "bgra:u8[3,5,4]", None, 1),
+        ("bgra<pitch=22>:u8[3,5,4]", "rgba:u8[3,5,4]", None, 4),
+        ("bgra<pitch=24>:u8[3,5,4]", "rgba:u8[3,5,4]", Some(&bottom_up), 1),
+        ("rgba:u8[3,5,4]", "bgra:u8[3,5,4]", Some(&bottom_up), 1),
+        ("bgra<pitch=2048>:u8[40,500,4]", "rgba:u8[40,500,4]", Some(&bottom_up), 1),
+        ("bgra:u8[4,6,4]", "rgba:u8[2,3,4]", Some(&part), 1),
+        ("bgra:u8[0,6,4]", "rgba:u8[0,6,4]", None, 0),
+    ];
+    for (from, to, step, count) in cases {
+        let (mut from, to) = (read(&format!("frame.{from}")), read(&format!("frame.{to}")));
+        let size = usize::try_from(from.size_in_bytes().unwrap()).unwrap();
+        let source: Vec<u8> = (0..size).map(|byte| (byte * 7 % 251) as u8).collect();
+        if let Some(step) = step {
+            from = from.view(step).unwrap();
+        }
+        let mut found = vec![0; usize::try_from(to.size_in_bytes().unwrap()).unwrap()];
+        let copies = copies(&from, &to, &Settings::default()).unwrap();
+        assert_eq!(copies.list().len(), count, "{from} to {to}");
+        copies.run(&source, &mut found).unwrap();
+        let [height, width, _] = to.sizes() else { panic!("{to}") };
+        for (row, column, channel) in (0..*height)
+            .flat_map(|row| (0..*width).flat_map(move |column| (0..4).map(move |channel| (row, column, channel))))
+        {
+            let [at, place] = [&from, &to].map(|side| side.values().place(&[row, column, channel]).unwrap().offset);
+            assert_eq!(found[place as usize], source[at as usize], "{from} to {to} at {row},{column},{channel}");
+        }
+    }
 }
 
 #[test]

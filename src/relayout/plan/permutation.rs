@@ -7,7 +7,7 @@ use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_regist
 use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, PermutedBlocks, Prefetch, SMALL_PROGRAM};
 
 use crate::error::Error;
-use crate::map::{self, CopyBox, Loop, Loops, each_element};
+use crate::map::{self, CopyBox, Loop, each_element};
 
 use super::machine::{Knobs, Site};
 use super::nest::{NestLoops, checked, front_to_back, overflow, stride_in_bytes};
@@ -113,25 +113,28 @@ pub(super) fn together(boxes: &[Cow<'_, CopyBox>], bits: u32, site: Site<'_>) ->
     // block to block.
     let from_block = shared.pop().filter(|step| step.source > 0)?;
     let (block, blocks) = (in_bytes(from_block.destination)?, usize::try_from(from_block.extent).ok()?);
-    if block > LONGEST_BLOCK || block.checked_mul(blocks)? < LEAST_PERMUTED {
+    let row = block.checked_mul(blocks)?;
+    let rows = shared.iter().map(|step| step.extent).fold(1, u64::saturating_mul);
+    let bytes = row.saturating_mul(usize::try_from(rows).unwrap_or(usize::MAX));
+    if block > LONGEST_BLOCK || row < LEAST_SHUFFLED || bytes < LEAST_PERMUTED {
         return None;
     }
-    let lowest = |offset: fn(&CopyBox) -> u64| boxes.iter().map(|copy| offset(copy)).min();
-    let start = (boxes.iter().map(|copy| copy.source_span().start).min()?, lowest(|copy| copy.destination)?);
+    // What each box copies inside a block. The loops outside may walk the source backwards from there.
+    let inside = |copy: &CopyBox| {
+        let is_inside = |step: &&Loop| step.stride().is_some_and(|own| own != from_block && !shared.contains(&own));
+        CopyBox { loops: copy.loops.iter().filter(is_inside).cloned().collect(), ..copy.clone() }
+    };
+    let boxes: Vec<CopyBox> = boxes.iter().map(|copy| inside(copy)).collect();
+    let start =
+        (boxes.iter().map(|copy| copy.source_span().start).min()?, boxes.iter().map(|copy| copy.destination).min()?);
     // The source of each element of a block, counted from the first.
     let mut elements: Vec<Option<u64>> = vec![None; usize::try_from(from_block.destination).ok()?];
     let mut filled = true;
-    for copy in boxes {
-        let inside = copy
-            .loops
-            .iter()
-            .filter(|step| step.stride().is_some_and(|stride| stride != from_block && !shared.contains(&stride)));
-        let inside: Loops = inside.cloned().collect();
-        let count = inside.iter().map(Loop::extent).fold(1, u64::saturating_mul);
-        if count > from_block.destination {
+    for copy in &boxes {
+        if copy.elements() > from_block.destination {
             return None;
         }
-        each_element(&inside, copy.source, copy.destination, &mut |from, to| {
+        each_element(&copy.loops, copy.source, copy.destination, &mut |from, to| {
             let slot = usize::try_from(to.saturating_sub(start.1)).ok().and_then(|at| elements.get_mut(at));
             match slot.filter(|slot| slot.is_none()) {
                 Some(slot) => *slot = from.checked_sub(start.0),

@@ -23,6 +23,7 @@ use tensor_layout::{DataType, Error, IndexMap};
 use crate::numbers::list;
 
 use super::group_copy::GroupCopy;
+use super::pixels::together;
 use super::{Layout, Plane, Role};
 use crate::part::common;
 use crate::part::{Part, Run};
@@ -146,6 +147,12 @@ fn plane_copies(
         one.reversed.iter().copied().filter(|axis| !other.reversed.contains(axis)).collect()
     };
     let reversed = [turned(from, to), turned(to, from)].concat();
+    if let Some(([source, destination], axes)) = together(from, to)? {
+        let settings = Settings { reversed: [reversed, axes].concat(), ..settings.clone() };
+        let plan = Relayout::with_settings(&source, &destination, &settings)?;
+        list.push(PartCopy { plan: Arc::new(plan), at, flip: 0, plane });
+        return Ok(());
+    }
     let settings = Settings { reversed, ..settings.clone() };
     if let ([one], [other]) = (from.parts.as_slice(), to.parts.as_slice()) {
         let plan = Relayout::with_settings(&in_own_bytes(&one.map)?, &in_own_bytes(&other.map)?, &settings)?;

@@ -26,6 +26,8 @@ mod frame;
 #[cfg(feature = "relayout")]
 mod group_copy;
 mod packed;
+#[cfg(feature = "relayout")]
+mod pixels;
 mod places;
 mod read;
 mod same;
