@@ -149,8 +149,16 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
         let list = channels.channels();
         let of_step = V::BYTES / unit;
         let bytes = (of_step * steps.0, of_step * steps.1);
+        let joins = V::WINDOW < V::BYTES && (picks.source, picks.destination) == (Side::Rows, Side::Groups(4));
+        let rows = joins.then(|| {
+            let mut rows = [list.first().map_or(0, |c| c.0); 4];
+            list.iter().for_each(|c| rows[c.1 / unit] = c.0);
+            rows
+        });
         let step = Step::<'_, V, INPUTS> {
             picks,
+            unit,
+            rows,
             sources: Windows::new(picks.source, V::WINDOW, |i| list.get(i).or(list.first()).map_or(0, |c| c.0)),
             destinations: Windows::new(picks.destination, V::WINDOW, |i| list.get(i).map_or(0, |c| c.1)),
             bytes,
@@ -198,6 +206,10 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
 /// The windows that each step loads and stores, and the tables by which it picks bytes of them.
 struct Step<'a, V, const INPUTS: usize> {
     picks: &'a Picks,
+    unit: usize,
+    /// The offset of the row of each unit of a group, if the source has rows, the destination has groups of
+    /// four and windows are lanes. A unit that is not written has the row of another one.
+    rows: Option<[usize; 4]>,
     sources: Windows,
     destinations: Windows,
     /// The length of a step, source and destination, in bytes.
@@ -222,10 +234,15 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
     unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
         // SAFETY: the caller upholds the contract of this function. Each arm stores windows of its kind.
         unsafe {
-            match (self.picks.written.is_empty(), self.is_in_registers()) {
-                (false, _) => self.run::<LANES, { store::CHOSEN }>(at, count),
-                (true, true) => self.run::<LANES, { store::REGISTERS }>(at, count),
-                (true, false) => self.run::<LANES, { store::LANES }>(at, count),
+            match (self.picks.written.first(), self.is_in_registers()) {
+                (Some(written), _) => match (self.rows, self.unit) {
+                    (Some(rows), 1) => join_four::<V, 1, 2>(rows, written, at, count),
+                    (Some(rows), 2) => join_four::<V, 2, 4>(rows, written, at, count),
+                    (Some(rows), _) => join_four::<V, 4, 8>(rows, written, at, count),
+                    _ => self.run::<LANES, { store::CHOSEN }>(at, count),
+                },
+                (None, true) => self.run::<LANES, { store::REGISTERS }>(at, count),
+                (None, false) => self.run::<LANES, { store::LANES }>(at, count),
             }
         }
     }
@@ -312,6 +329,50 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
                 }
             }
             (from, to) = (from.wrapping_add(bytes.0), to.wrapping_add(bytes.1));
+        }
+    }
+}
+
+/// Interleaves the units of four rows, `UNIT` bytes each, and stores those that `written` chooses. The others
+/// keep their value. `PAIR` is two units. Tables take three shuffles for each half of a register, and store
+/// halves: `planes_to_bgra_224` takes 0.4 of their time (a Xeon with AVX2).
+///
+/// ```text
+/// rows           a0 a1 ..    b0 b1 ..    c0 c1 ..    d0 d1 ..    in each lane
+/// units          a0 b0 a1 b1 ..          c0 d0 c1 d1 ..
+/// pairs          a0 b0 c0 d0 a1 b1 c1 d1 ..
+/// lanes          the first lane of all registers, then the second
+/// ```
+///
+/// # Safety
+///
+/// * The CPU has the vectors `V`, of two lanes.
+/// * `count` vectors are readable at each of `rows` from the first address on, and four times as many are
+///   readable and writable at the second address.
+#[inline(always)]
+unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
+    rows: [usize; 4],
+    written: &Line,
+    (mut from, mut to): (*const u8, *mut u8),
+    count: usize,
+) {
+    // SAFETY: a line is as long as two vectors. Vector `i` of each row and vectors `4 * i` to `4 * i + 3` of
+    // the destination are accessed for each `i < count`, by the contract of this function.
+    unsafe {
+        let written = load_table::<V>(written);
+        for _ in 0..count {
+            let [a, b, c, d] = rows.map(|row| from.wrapping_add(row));
+            let (low, high) = V::load(a).unpack::<UNIT>(V::load(b));
+            let (other_low, other_high) = V::load(c).unpack::<UNIT>(V::load(d));
+            let (first, second) = low.unpack::<PAIR>(other_low);
+            let (third, fourth) = high.unpack::<PAIR>(other_high);
+            let (line_0, line_2) = first.interleave::<16>(second);
+            let (line_1, line_3) = third.interleave::<16>(fourth);
+            for line in [line_0, line_1, line_2, line_3] {
+                line.choose_bits(V::load(to), written).store(to);
+                to = to.wrapping_add(V::BYTES);
+            }
+            from = from.wrapping_add(V::BYTES);
         }
     }
 }
