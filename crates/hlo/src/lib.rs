@@ -25,6 +25,7 @@
 mod attributes;
 mod buffers;
 mod bytes;
+mod dump;
 mod header;
 mod instruction;
 mod lines;
@@ -39,6 +40,7 @@ mod sources;
 
 pub use buffers::{BufferRow, BufferTable, SpaceTotal};
 pub use bytes::short_bytes;
+pub use dump::Dump;
 pub use header::{InputOutputAlias, ModuleHeader};
 pub use instruction::{Instruction, OperandAlias};
 pub use lines::MAX_LINE_BYTES;

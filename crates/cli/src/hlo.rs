@@ -1,17 +1,18 @@
 //! `hlo`: the memory of a compiled program.
 
-mod input;
-
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout_hlo::{LiveMemory, Report, ReportLine, ReportSettings, memory_name};
+use tensor_layout_hlo::{BufferAssignment, Dump, LiveMemory, Report, ReportLine, ReportSettings, memory_name};
 use tensor_layout_text::rule::tpu_generation;
 
 use crate::draw::{check_svg, write_svg};
-use crate::input::is_standard;
+use crate::input::{is_standard, unreadable};
 use crate::output::{Output, Stop, Verdict};
+use crate::progress::progress_bar;
 use crate::table::Table;
 
 #[derive(Args)]
@@ -45,11 +46,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let picture = arguments.svg.as_deref();
     check_svg(picture)?;
     let settings = ReportSettings { rows: arguments.rows, tpu: arguments.tpu };
-    let module = match input::read(&arguments.dump)? {
-        input::Input::Module(module) => module,
-        input::Input::OutOfMemory(report) => return print(&Report::out_of_memory(&report, &settings), output),
+    let module = match read(&arguments.dump)? {
+        Dump::Module(module) => module,
+        Dump::OutOfMemory(report) => return print(&Report::out_of_memory(&report, &settings), output),
     };
-    let assignment = input::assignment(&arguments.dump, arguments.buffer_assignment.as_deref())?;
+    let assignment = assignment(arguments)?;
     let live = match &assignment {
         Some((_, assignment)) => module.live_memory_assigned(arguments.tpu, assignment),
         None => module.live_memory_on(arguments.tpu),
@@ -74,6 +75,34 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return Ok(Verdict::well_if(report.is_whole()));
     }
     print(&report, output)
+}
+
+fn read(path: &Path) -> Result<Dump, Stop> {
+    if is_standard(path) {
+        return Dump::read(io::stdin().lock(), path).map_err(|error| Stop::Unusable(error.to_string()));
+    }
+    let bar = progress_bar(fs::metadata(path).map_or(0, |metadata| metadata.len()));
+    let dump = Dump::open(path, |file| bar.wrap_read(file));
+    bar.finish_and_clear();
+    dump.map_err(|error| Stop::Unusable(error.to_string()))
+}
+
+/// Reads XLA's buffer assignment from the file that is named, or else from the file beside the dump, if there
+/// is one. Returns it with the path of the file.
+fn assignment(arguments: &Arguments) -> Result<Option<(PathBuf, BufferAssignment)>, Stop> {
+    let named = arguments.buffer_assignment.clone();
+    let Some(path) = named.or_else(|| BufferAssignment::beside(&arguments.dump)) else { return Ok(None) };
+    let input: Box<dyn BufRead> = match is_standard(&path) {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(BufReader::new(File::open(&path).map_err(|error| unreadable(&path, &error))?)),
+    };
+    match BufferAssignment::read(input) {
+        Ok(assignment) if assignment.allocations() == 0 => {
+            Err(Stop::Unusable(format!("{} holds no buffer assignment", path.display())))
+        }
+        Ok(assignment) => Ok(Some((path, assignment))),
+        Err(error) => Err(unreadable(&path, &error)),
+    }
 }
 
 /// Prints a report: its objects with `--json`, and otherwise its lines in the width of the terminal.
