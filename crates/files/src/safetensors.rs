@@ -62,6 +62,14 @@ pub(crate) fn read(file: &[u8]) -> Result<Contents, String> {
     let Some((length, rest)) = file.split_first_chunk::<LENGTH>() else {
         return Err(format!("is not a safetensors file: it has {}, too few for a header", counted(file.len(), "byte")));
     };
+    // Eight letters would be a length far above the longest header. The last letter may be cut.
+    let text = String::from_utf8_lossy(length);
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == char::REPLACEMENT_CHARACTER);
+    if !text.is_empty()
+        && text.chars().all(|c| c != char::REPLACEMENT_CHARACTER && (!c.is_control() || c.is_whitespace()))
+    {
+        return Err(format!("is not a safetensors file: it begins as a text does, with `{}`", printable(text)));
+    }
     let length = u64::from_le_bytes(*length);
     if length > LONGEST {
         return Err(format!("is not a safetensors file: its header would be {length} bytes long"));

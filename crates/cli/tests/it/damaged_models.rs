@@ -48,6 +48,19 @@ fn a_header_of_100_megabytes_that_is_not_there() {
 }
 
 #[test]
+fn a_text_is_no_model() {
+    for (name, text, begin) in [
+        ("words", "Once upon a time", "it begins as a text does, with `Once upo`"),
+        ("lines", "\n\n# Notes\nof today", "with `# Note`"),
+        ("cut_letter", "Grüße è\u{e9}", "with `Grüße`"),
+        ("json", "{\"a\": [1, 2, 3]}", "is a JSON file"),
+        ("binary", "\u{1}nce upon a time", "its header would be"),
+    ] {
+        refused(name, text.as_bytes(), begin);
+    }
+}
+
+#[test]
 fn truncated_anywhere() {
     let whole = with_header(TWO, 29);
     refused("truncated", &whole[..whole.len() - 1], "is truncated");
