@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::output::joined;
+use crate::terminal::fitted;
 
 /// The object of an answer for `--json`, or its lines for people. Only what is wanted is written: words are
 /// given as `format_args!`, and keys that take work in a closure.
@@ -42,8 +42,10 @@ impl Answer {
 
     /// Adds the entries of an object, which only programs read.
     pub(crate) fn keys(&mut self, more: impl FnOnce() -> Value) {
-        if let Some(object) = &mut self.object {
-            *object = joined(std::mem::take(object), more());
+        if let Some(Value::Object(object)) = &mut self.object
+            && let Value::Object(more) = more()
+        {
+            object.extend(more);
         }
     }
 
@@ -58,6 +60,13 @@ impl Answer {
     pub(crate) fn lines<T: Display>(&mut self, lines: impl IntoIterator<Item = T>) {
         if self.object.is_none() {
             self.lines.extend(lines.into_iter().map(|line| line.to_string()));
+        }
+    }
+
+    /// Adds words that only people read. They are broken at blanks where they are too long for the terminal.
+    pub(crate) fn sentence(&mut self, words: impl Display) {
+        if self.object.is_none() {
+            self.lines.push(fitted(words));
         }
     }
 

@@ -9,15 +9,17 @@ use tensor_layout::upload::{
     validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
+use tensor_layout_files::lay_out::error_object;
 use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{Bound, Frame, Plane};
 
 use crate::answer::Answer;
 use crate::describe::min_size_in_bytes;
 use crate::limits;
-use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
+use crate::output::{Output, Stop, Verdict, each_layout, refused};
 use crate::table::{counted, long_bytes, write_list};
 use crate::tensor_box::{BoxArguments, add_box};
+use crate::terminal::{Ink, painted};
 
 #[derive(Args, Clone)]
 pub(crate) struct Arguments {
@@ -250,7 +252,7 @@ fn checked(
     errors.extend(beside);
 
     answer.keys(|| {
-        let listed: Vec<Value> = errors.iter().map(error_value).collect();
+        let listed: Vec<Value> = errors.iter().map(error_object).collect();
         json!({
             "ok": errors.is_empty(), "min_size_in_bytes": min_size, "errors": listed, "input": text,
             "limits": &*report.limits, "bound_as": desc.to_string(), "exact_bytes": report.exact_bytes,

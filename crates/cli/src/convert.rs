@@ -16,9 +16,10 @@ use tensor_layout_text::{Layout, Notation, ViewStep};
 
 use crate::answer::Answer;
 use crate::input::{check_length, is_standard, no_memory, open, zeroed};
-use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
+use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
 use crate::progress::progress_bar;
 use crate::table::{long_bytes, write_list};
+use crate::terminal::wrapped;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -219,22 +220,36 @@ fn fewer_channels(from: &str, to: &str) -> Option<String> {
     (0..*count).map(places).all(|[first, whole]| first == whole).then_some(text)
 }
 
-/// Copies one pair of layouts. If it is refused for a known reason, prints what to do instead.
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     match copy(from, to, arguments, output) {
-        Err(Stop::Refused(pair, error))
-            if !output.is_json() && ["size_mismatch", "rank_mismatch", "not_expressible"].contains(&error.code()) =>
-        {
-            output.refuse(&pair, &error)?;
-            if is_by_blocks(from, to) {
-                output.error_line("  caches whose blocks differ are copied by tokens: write T= on both sides");
-            } else if let Some(text) = fewer_channels(from, to) {
-                output.error_line(&format!("  the first channels alone are --from '{text}'"));
-            }
-            Ok(Verdict::Failed)
-        }
+        Err(Stop::Refused(pair, error)) => refuse_pair(&pair, &error, [from, to], output),
         done => done,
     }
+}
+
+/// Refuses to copy between two layouts. If their sizes differ, says what to do for a known reason, or else
+/// which side has which sizes.
+pub(crate) fn refuse_pair(
+    pair: &str,
+    error: &Error,
+    [from, to]: [&str; 2],
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    output.refuse(pair, error)?;
+    if output.is_json() || !["size_mismatch", "rank_mismatch", "not_expressible"].contains(&error.code()) {
+        return Ok(Verdict::Failed);
+    }
+    if is_by_blocks(from, to) {
+        output.error_line("  caches whose blocks differ are copied by tokens: write T= on both sides");
+    } else if let Some(text) = fewer_channels(from, to) {
+        output.error_line(&format!("  the first channels alone are --from '{text}'"));
+    } else if let [Ok(from), Ok(to)] = [from.parse::<Layout>(), to.parse()]
+        && from.sizes() != to.sizes()
+    {
+        let [from, to] = [from.sizes(), to.sizes()].map(write_list);
+        output.error_line(&format!("  the input has the sizes {from}, and the output {to}"));
+    }
+    Ok(Verdict::Failed)
 }
 
 fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {

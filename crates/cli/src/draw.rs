@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
 use tensor_layout::Error;
 use tensor_layout_files::NewFile;
 use tensor_layout_text::Layout;
@@ -48,11 +47,14 @@ pub(crate) fn write_svg(path: &Path, svg: &str, output: &mut Output) -> Result<(
 fn draw(text: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let layout: Layout = text.parse().map_err(refused(text))?;
     let pictures = pictures(&layout, arguments.at.as_deref()).map_err(refused(text))?;
-    let object = |key: &str, value: &str| json!({ "type": "picture", "input": text, key: value });
+    let mut answer = output.new_answer("picture");
+    answer.key("input", text);
     let Some(path) = arguments.svg.as_deref() else {
         let drawn: Vec<String> = pictures.iter().map(|picture| picture.to_string().trim_end().to_owned()).collect();
         let drawn = drawn.join("\n\n");
-        return output.answer(|| object("text", &(drawn.clone() + "\n")), || &drawn);
+        answer.key("text", format!("{drawn}\n"));
+        answer.line(drawn);
+        return output.answer(&answer);
     };
     let [picture] = pictures.as_slice() else {
         let sentence =
@@ -60,10 +62,8 @@ fn draw(text: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdic
         return Err(Stop::Unusable(sentence));
     };
     write_svg(path, &picture.to_svg(), output)?;
-    if output.is_json() && !is_standard(path) {
-        output.line(object("svg", &path.to_string_lossy()))?;
-    }
-    Ok(Verdict::Well)
+    answer.key("svg", path.to_string_lossy());
+    if is_standard(path) { Ok(Verdict::Well) } else { output.answer(&answer) }
 }
 
 /// Draws every plane of a layout: the values first, then their scales, or the elements of a tuple.

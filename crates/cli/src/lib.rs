@@ -24,6 +24,7 @@ mod same;
 mod shader;
 mod table;
 mod tensor_box;
+mod terminal;
 #[cfg(feature = "transfers")]
 mod transfers;
 mod view;
@@ -36,8 +37,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub use check::check_object;
 pub use limits::limits_by_name;
-use output::{Colours, Output, Stop, Verdict, with_type};
+use output::{Output, Stop, Verdict, with_type};
 pub use tensor_layout_text::rule::layout_by_rule;
+use terminal::Colours;
 
 /// Tensor layouts in strides and tiles: described, converted and checked.
 ///
@@ -177,7 +179,7 @@ fn expanded_braces(words: &[OsString]) -> Option<String> {
 #[must_use]
 pub fn main() -> ExitCode {
     let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
-    output::attach(Colours::Auto);
+    terminal::attach(Colours::Auto);
     ExitCode::from(run_as(Host::Program, std::env::args_os(), &mut out, &mut err))
 }
 
@@ -211,7 +213,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         Err(status) => return status,
     };
     if host == Host::Program {
-        output::attach(cli.color);
+        terminal::attach(cli.color);
     }
     if let Err(error) = tensor_layout::relayout::requested_level() {
         output.warn(&format!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));

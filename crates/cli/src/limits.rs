@@ -51,10 +51,7 @@ pub(crate) fn list(output: &mut Output) -> Result<Verdict, Stop> {
     let mut table = Table::new("name|limits of|>ranks|>offsets at|binding up to|?takes strides");
     for name in DeviceLimits::names() {
         let limits = named(name)?;
-        if output.is_json() {
-            output.line(json!({ "type": "limits", "set": name, "limits": limits }))?;
-            continue;
-        }
+        let object = json!({ "type": "limits", "set": name, "limits": &limits });
         let ranks = match (limits.min_rank, limits.max_rank) {
             (_, usize::MAX) => String::new(),
             (least, most) => format!("{least} to {most}"),
@@ -62,10 +59,11 @@ pub(crate) fn list(output: &mut Output) -> Result<Verdict, Stop> {
         let bytes = if limits.max_binding == u64::MAX { String::new() } else { short_bytes(limits.max_binding) };
         let strides = if limits.takes_strides { "yes" } else { "" };
         let alignment = limits.offset_alignment.to_string();
-        table.row([name.to_owned(), limits.name.into_owned(), ranks, alignment, bytes, strides.to_owned()]);
+        let cells = [name.to_owned(), limits.name.into_owned(), ranks, alignment, bytes, strides.to_owned()];
+        table.add(|| object, || cells, output)?;
     }
+    table.print(output)?;
     if !output.is_json() {
-        table.print(output)?;
         output.sentence("directml:LEVEL is an older feature level of DirectML, from 1.0 to 6.4.")?;
     }
     Ok(Verdict::Well)

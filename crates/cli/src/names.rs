@@ -1,13 +1,14 @@
 //! `names`: the layouts that have a name.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use tensor_layout::{IndexMap, ToIndexMap};
 use tensor_layout_text::Layout;
 use tensor_layout_text::kv::{KvCache, Order, Recognised, orders, recognise};
 use tensor_layout_text::named::{Row, rows};
 
-use crate::output::{Output, Stop, Verdict, joined, refused};
+use crate::answer::Answer;
+use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, each_once};
 
 #[derive(Args)]
@@ -63,26 +64,18 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
         }
     }
     lines.iter_mut().for_each(|(.., names)| *names = each_once(names.iter()).into_iter().cloned().collect());
-    let found = !caches.is_empty();
-    if output.is_json() {
-        let caches = lines.iter().map(|(_, cache, names)| json!({ "layout": cache, "names": names }));
-        let caches: Vec<Value> = caches.collect();
-        output.line(json!({ "type": "caches", "input": layout, "caches": caches, "apart": apart }))?;
-        return Ok(Verdict::well_if(found));
-    }
-    if !found {
+    let mut answer = output.new_answer("caches");
+    let objects = lines.iter().map(|(_, cache, names)| json!({ "layout": cache, "names": names }));
+    answer.keys(|| json!({ "input": layout, "caches": objects.collect::<Vec<_>>(), "apart": apart }));
+    if caches.is_empty() && !output.is_json() {
         return Err(Stop::Failed(format!("no order of caches has the places of {layout} with these sizes")));
     }
     let mut table = Table::new("cache|order of");
     lines.iter().for_each(|(_, cache, names)| table.row([cache.clone(), names.join(", ")]));
-    output.lines(table.lines())?;
-    if !apart.is_empty() {
-        output.line("\nwhat tells them apart")?;
-    }
-    for sentence in apart {
-        output.sentence(format_args!("  {sentence}"))?;
-    }
-    Ok(Verdict::Well)
+    answer.lines(table.lines());
+    answer.lines((!apart.is_empty()).then_some("\nwhat tells them apart"));
+    apart.iter().for_each(|sentence| answer.sentence(format_args!("  {sentence}")));
+    Ok(Verdict::well_if(!caches.is_empty()).and(output.answer(&answer)?))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
@@ -104,33 +97,30 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     // The rows with one name are its forms: for other ranks, other numbers or other sizes.
     let forms = |name: &String| found.iter().copied().filter(|row| row.name == *name).collect::<Vec<&Row>>();
     let names: Vec<Vec<&Row>> = each_once(found.iter().map(|row| &row.name)).into_iter().map(forms).collect();
-    if output.is_json() {
-        for order in caches.iter().filter(|_| !word.is_empty()) {
-            output.line(json!({
-                "type": "order", "name": order.name, "order": order.letters, "bits": order.bits, "other": order.other,
-                "about": order.about, "known": order.known,
-            }))?;
-        }
-        for forms in names {
-            let mut all = object(forms[0]);
-            all["other_forms"] = forms[1..].iter().map(|form| object(form)).collect();
-            output.line(all)?;
-        }
-        return Ok(Verdict::Well);
-    }
-    if let ([forms], []) = (names.as_slice(), caches.as_slice()) {
-        for form in forms {
-            output.line(everything(form))?;
-        }
-        return Ok(Verdict::Well);
+    if let ([forms], []) = (names.as_slice(), caches.as_slice())
+        && !output.is_json()
+    {
+        return forms.iter().try_fold(Verdict::Well, |_, form| output.answer(&said(form, false)));
     }
     let mut table = Table::new("name|axes|?types|memory");
     for order in caches.iter().filter(|_| !word.is_empty()) {
-        let refused = order.letters.strip_prefix("- ");
-        let name = format!("kv:{}", order.name);
-        table.row([name, "cache".into(), order.bits.into(), refused.unwrap_or(order.letters).into()]);
+        let Order { name, letters, bits, other, about, known, .. } = order;
+        let object = || {
+            json!({
+                "type": "order", "name": name, "order": letters, "bits": bits, "other": other, "about": about,
+                "known": known,
+            })
+        };
+        let memory = letters.strip_prefix("- ").unwrap_or(letters);
+        table.add(object, || [format!("kv:{name}"), "cache".into(), bits.to_string(), memory.to_owned()], output)?;
     }
     for forms in &names {
+        let object = || {
+            let mut objects = forms.iter().map(|form| said(form, true).into_object());
+            let mut first = objects.next().unwrap_or_default();
+            first["other_forms"] = objects.collect();
+            first
+        };
         let all = |cell: fn(&Row) -> String| {
             let cells = each_once(forms.iter().map(|form| cell(form)));
             match cells.len() {
@@ -138,41 +128,39 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
                 many => format!("{} or {} others", cells[0], many - 1),
             }
         };
-        table.row([
-            all(|row| row.to_string()),
-            all(|row| row.axes.into()),
-            all(|row| row.types.into()),
-            all(|row| row.memory.into()),
-        ]);
+        let cells: [fn(&Row) -> String; 4] =
+            [Row::to_string, |row| row.axes.into(), |row| row.types.into(), |row| row.memory.into()];
+        table.add(object, || cells.map(all), output)?;
     }
-    output.lines(table.lines())?;
+    table.print(output)?;
     Ok(Verdict::Well)
 }
 
-fn cells(row: &Row) -> [(&'static str, String); 12] {
-    [
-        ("about", row.about.into()),
-        ("axes", row.axes.into()),
-        ("types", row.types.into()),
-        ("memory", row.memory.into()),
-        ("needs", row.needs.into()),
-        ("padding", row.padding.into()),
-        ("align", if row.align == 0 { "an element".into() } else { row.align.to_string() }),
-        ("flip", if row.flip == 0 { String::new() } else { format!("{:#04x}", row.flip) }),
-        ("other", row.other.into()),
-        ("source", row.source.into()),
-        ("known", row.known.into()),
-        ("open", row.open.into()),
-    ]
-}
-
-fn object(row: &Row) -> Value {
-    let object = json!({ "type": "name", "name": row.to_string() });
-    joined(object, cells(row).into_iter().map(|(key, cell)| (key.to_owned(), cell)).collect())
-}
-
-fn everything(row: &Row) -> String {
-    let line = |(key, cell): (&str, String)| format!("\n  {key:<9}{cell}");
-    let lines = cells(row).into_iter().filter(|(_, cell)| !cell.is_empty());
-    row.to_string() + &lines.map(line).collect::<String>()
+/// Says everything about one form of a name.
+fn said(row: &Row, is_json: bool) -> Answer {
+    let mut answer = Answer::new(is_json, "name").with_column(8);
+    answer.key("name", row.to_string());
+    answer.line(row);
+    let align = if row.align == 0 { "an element".into() } else { row.align.to_string() };
+    let flip = if row.flip == 0 { String::new() } else { format!("{:#04x}", row.flip) };
+    for (key, cell) in [
+        ("about", row.about),
+        ("axes", row.axes),
+        ("types", row.types),
+        ("memory", row.memory),
+        ("needs", row.needs),
+        ("padding", row.padding),
+        ("align", &align),
+        ("flip", &flip),
+        ("other", row.other),
+        ("source", row.source),
+        ("known", row.known),
+        ("open", row.open),
+    ] {
+        answer.key(key, cell);
+        if !cell.is_empty() {
+            answer.says(key, cell);
+        }
+    }
+    answer
 }

@@ -1,11 +1,12 @@
 //! `offset`: index to offset and back.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use tensor_layout::{AnyLayout, Error};
 use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{Place, Plane};
 
+use crate::answer::Answer;
 use crate::describe::bits_in_words;
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
 use crate::parts::{indices_of, name_of};
@@ -42,23 +43,28 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 
 fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let layout: Layout = text.parse().map_err(refused(text))?;
-    let explain = arguments.explain;
-    let has_names = layout.planes().iter().any(|plane| plane.role().name().is_some());
-    if let (Some((name, index)), true) = (place.split_once(':'), has_names) {
-        let Some(plane) = layout.component(name.trim()) else {
-            let names: Vec<String> = layout.planes().iter().map(name_of).collect();
-            let sentence = format!("{text} has the planes {}, and no `{}`", names.join(", "), name.trim());
-            return Err(Stop::Unusable(sentence));
-        };
-        let answer = Answer::of(plane, index, arguments.inverse).map_err(refused(text))?;
-        return output.answer(|| answer.object(text, explain), || answer.text(arguments));
-    }
-    if let ([plane], false) = (layout.planes(), layout.is_tuple()) {
-        let answer = Answer::of(plane, place, arguments.inverse).map_err(refused(text))?;
-        return output.answer(|| answer.object(text, explain), || answer.text(arguments));
+    let (planes, mut answer) = (layout.planes(), output.new_answer("offset"));
+    answer.key("input", text);
+    let has_names = planes.iter().any(|plane| plane.role().name().is_some());
+    let one_of = match (place.split_once(':').filter(|_| has_names), planes) {
+        (Some((name, index)), _) => {
+            let plane = layout.component(name.trim()).ok_or_else(|| {
+                let names: Vec<String> = planes.iter().map(name_of).collect();
+                Stop::Unusable(format!("{text} has the planes {}, and no `{}`", names.join(", "), name.trim()))
+            })?;
+            Some((plane, index))
+        }
+        (None, [plane]) if !layout.is_tuple() => Some((plane, place)),
+        _ => None,
+    };
+    if let Some((plane, place)) = one_of {
+        let found = Found::of(plane, place, arguments.inverse).map_err(refused(text))?;
+        found.say(arguments, &mut answer);
+        return output.answer(&answer);
     }
     if arguments.inverse && has_names {
-        return component_at(&layout, text, place, output);
+        say_component_at(&layout, place, &mut answer).map_err(refused(text))?;
+        return output.answer(&answer);
     }
     if arguments.inverse {
         let sentence = "--inverse takes the layout of one plane, because each plane has offsets of its own";
@@ -66,29 +72,27 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
     }
     let index = read_list(place, "an index").map_err(refused(text))?;
     let places = layout.places(&index).map_err(refused(text))?;
-    let answers = layout.planes().iter().zip(places);
-    let answers: Vec<Answer> =
-        answers.map(|(plane, place)| Answer::at(plane, &plane.index_of_value(&index), place)).collect();
-    if output.is_json() {
-        let planes: Vec<Value> =
-            answers.iter().map(|answer| answer.object(&answer.plane.to_string(), explain)).collect();
-        output.line(json!({ "type": "offset", "input": text, "index": index, "planes": planes }))?;
-        return Ok(Verdict::Well);
-    }
-    for answer in &answers {
-        let name = name_of(answer.plane);
-        match explain {
-            true => output.line(answer.text(arguments))?,
-            false => output.line(format_args!("{name} {}{}", answer.offset, answer.bits))?,
+    let mut objects = Vec::new();
+    for (plane, place) in planes.iter().zip(places) {
+        let found = Found::at(plane, &plane.index_of_value(&index), place);
+        let mut of_plane = output.new_answer("offset");
+        of_plane.key("input", plane.to_string());
+        found.say(arguments, &mut of_plane);
+        match arguments.explain {
+            true => answer.lines(of_plane.words()),
+            false => answer.line(format_args!("{} {}{}", name_of(plane), found.offset, found.bits)),
         }
+        objects.push(of_plane.into_object());
     }
-    Ok(Verdict::Well)
+    answer.key("index", index);
+    answer.key("planes", objects);
+    output.answer(&answer)
 }
 
-/// Prints the component of a frame at an offset, or the field of pages at a byte. The planes are in one
+/// Says which component of a frame is at an offset, or which field of pages at a byte. The planes are in one
 /// buffer.
-fn component_at(layout: &Layout, text: &str, place: &str, output: &mut Output) -> Result<Verdict, Stop> {
-    let offset = read_number(place, "an offset in elements").map_err(refused(text))?;
+fn say_component_at(layout: &Layout, place: &str, answer: &mut Answer) -> Result<(), Error> {
+    let offset = read_number(place, "an offset in elements")?;
     let mut found = None;
     for plane in layout.planes() {
         let bits = plane.parts().first().map_or(8, |part| u64::from(part.map.element_bits()));
@@ -96,19 +100,19 @@ fn component_at(layout: &Layout, text: &str, place: &str, output: &mut Output) -
             Some(_) => offset.saturating_mul(8).checked_div(bits).unwrap_or(0),
             None => offset,
         };
-        let index = plane.index_at(offset).map_err(refused(text))?;
+        let index = plane.index_at(offset)?;
         found = found.or(index.map(|index| (name_of(plane), index)));
     }
     let (name, index) = found.unzip();
-    let object = json!({
-        "type": "offset", "input": text, "index": index, "offset": offset, "padding": index.is_none(), "plane": name,
-    });
-    let words =
-        name.zip(index).map_or_else(|| "padding".into(), |(name, index)| format!("{name} {}", write_list(&index)));
-    output.answer(|| object, || words)
+    answer.keys(|| json!({ "index": index, "offset": offset, "padding": index.is_none(), "plane": name }));
+    answer.line(
+        name.zip(index).map_or_else(|| "padding".into(), |(name, index)| format!("{name} {}", write_list(&index))),
+    );
+    Ok(())
 }
 
-struct Answer<'l> {
+/// A value and its place.
+struct Found<'l> {
     plane: &'l Plane,
     /// The index that is stored at the offset. `None` if padding is stored there. In a tensor of blocks it is
     /// the index of a byte.
@@ -121,17 +125,17 @@ struct Answer<'l> {
     steps: Vec<String>,
 }
 
-impl<'l> Answer<'l> {
-    fn of(plane: &'l Plane, place: &str, inverse: bool) -> Result<Answer<'l>, Error> {
+impl<'l> Found<'l> {
+    fn of(plane: &'l Plane, place: &str, inverse: bool) -> Result<Found<'l>, Error> {
         if !inverse {
             let index = read_list(place, "an index")?;
-            return Ok(Answer::at(plane, &index, plane.place(&index)?));
+            return Ok(Found::at(plane, &index, plane.place(&index)?));
         }
         let offset = read_number(place, "an offset in elements")?;
         let Some(index) = plane.index_at(offset)? else {
             let sizes = write_list(plane.sizes());
             let steps = vec![format!("no element of {sizes} is stored at offset {offset}: it is padding")];
-            return Ok(Answer { plane, index: None, offset, values: None, bits: String::new(), steps });
+            return Ok(Found { plane, index: None, offset, values: None, bits: String::new(), steps });
         };
         let values = values_at(plane, &index);
         let held = plane
@@ -141,10 +145,10 @@ impl<'l> Answer<'l> {
             .find_map(|(number, part)| Some((number, part.inside(&plane.forwards_index(&index))?)));
         let mut steps: Vec<String> = values.iter().cloned().collect();
         steps.extend(held.into_iter().flat_map(|(part, inside)| steps_of(plane, &index, part, &inside)));
-        Ok(Answer { plane, index: Some(index), offset, values, bits: String::new(), steps })
+        Ok(Found { plane, index: Some(index), offset, values, bits: String::new(), steps })
     }
 
-    fn at(plane: &'l Plane, index: &[u64], place: Place) -> Answer<'l> {
+    fn at(plane: &'l Plane, index: &[u64], place: Place) -> Found<'l> {
         let values = place.in_block.as_ref().map(|(value, bits)| {
             let bits: Vec<String> = bits.iter().map(bits_in_words).collect();
             let bits = if bits.is_empty() {
@@ -158,32 +162,24 @@ impl<'l> Answer<'l> {
         steps.extend(steps_of(plane, index, place.part, &place.index));
         let byte = plane.parts().get(place.part).filter(|_| values.is_some()).map(|part| part.outside(&place.index));
         let index = byte.unwrap_or_else(|| index.to_vec());
-        Answer { plane, index: Some(index), offset: place.offset, values, bits: bits_beside(&place), steps }
+        Found { plane, index: Some(index), offset: place.offset, values, bits: bits_beside(&place), steps }
     }
 
-    fn object(&self, input: &str, explain: bool) -> Value {
-        let mut object = json!({
-            "type": "offset", "input": input, "index": self.index, "offset": self.offset,
-            "padding": self.index.is_none(),
-        });
+    fn say(&self, arguments: &Arguments, answer: &mut Answer) {
+        answer.keys(|| json!({ "index": self.index, "offset": self.offset, "padding": self.index.is_none() }));
         if let Some(values) = &self.values {
-            object["values"] = values.as_str().into();
+            answer.key("values", values);
         }
-        if explain {
-            object["steps"] = self.steps.as_slice().into();
+        if arguments.explain {
+            answer.key("steps", &self.steps);
+            answer.line(self.plane);
+            answer.lines(self.steps.iter().map(|step| format!("  {step}")));
         }
-        object
-    }
-
-    fn text(&self, arguments: &Arguments) -> String {
-        let index = self.index.as_deref().map_or_else(|| "padding".into(), write_list);
-        let index = self.values.clone().unwrap_or(index);
-        let answer = if arguments.inverse { index } else { format!("{}{}", self.offset, self.bits) };
-        if !arguments.explain {
-            return answer;
+        let index = || self.index.as_deref().map_or_else(|| "padding".into(), write_list);
+        match arguments.inverse {
+            true => answer.line(self.values.clone().unwrap_or_else(index)),
+            false => answer.line(format_args!("{}{}", self.offset, self.bits)),
         }
-        let steps: String = self.steps.iter().map(|step| format!("\n  {step}")).collect();
-        format!("{}{steps}\n{answer}", self.plane)
     }
 }
 

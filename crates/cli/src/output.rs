@@ -1,16 +1,20 @@
-//! What the commands print: lines for people or JSON objects, errors as sentences, in colours and in the
-//! width of a terminal. A verdict says how a command ended.
+//! What the commands print: lines for people or JSON objects, and errors as sentences. A verdict says how a
+//! command ended.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write, stderr, stdout};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
-use clap::ValueEnum;
-use serde_json::{Value, json};
+use serde_json::json;
 use tensor_layout::Error;
-use tensor_layout_files::is_unseen;
+use tensor_layout_files::lay_out::error_object;
 use tensor_layout_text::lacks_type;
+
+use crate::answer::Answer;
+use crate::terminal::{
+    COLOURED_ERRORS, COLOURED_OUTPUT, Ink, MOST_INPUT_SHOWN, MOST_SENTENCE, bounded, escaped, fitted, painted_error,
+    shown,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -64,17 +68,6 @@ impl From<io::Error> for Stop {
     }
 }
 
-pub(crate) fn joined(mut object: Value, more: Value) -> Value {
-    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
-        object.extend(more);
-    }
-    object
-}
-
-pub(crate) fn error_value(error: &Error) -> Value {
-    json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
-}
-
 /// The streams for answers and refusals. In the program these are standard output and standard error.
 pub(crate) struct Output<'w> {
     json: bool,
@@ -109,13 +102,17 @@ impl<'w> Output<'w> {
         Ok(writeln!(self.out, "{}", if self.json { escaped(&line) } else { shown(&line, &COLOURED_OUTPUT) })?)
     }
 
-    /// Prints an answer: the object with `--json`, and otherwise the text.
-    pub(crate) fn answer<T: fmt::Display>(
-        &mut self,
-        object: impl FnOnce() -> Value,
-        text: impl FnOnce() -> T,
-    ) -> Result<Verdict, Stop> {
-        if self.json { self.line(object()) } else { self.line(text()) }.map(|()| Verdict::Well)
+    /// Returns an answer that is to be filled and then given to [`answer`](Output::answer).
+    pub(crate) fn new_answer(&self, kind: &str) -> Answer {
+        Answer::new(self.json, kind)
+    }
+
+    /// Prints an answer. An answer that has nothing for people prints nothing for them.
+    pub(crate) fn answer(&mut self, answer: &Answer) -> Result<Verdict, Stop> {
+        if self.json || !answer.words().is_empty() {
+            self.line(answer)?
+        };
+        Ok(Verdict::Well)
     }
 
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> Result<(), Stop> {
@@ -139,7 +136,7 @@ impl<'w> Output<'w> {
 
     pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<(), Stop> {
         if self.json {
-            let mut object = json!({ "type": "error", "input": input, "error": error_value(error) });
+            let mut object = json!({ "type": "error", "input": input, "error": error_object(error) });
             if self.input_line > 0 {
                 object["line"] = self.input_line.into();
             }
@@ -164,10 +161,7 @@ impl<'w> Output<'w> {
 
     /// Prints a line of words. A line that is too long for the terminal is broken at blanks.
     pub(crate) fn sentence(&mut self, words: impl fmt::Display) -> Result<(), Stop> {
-        match width() {
-            Some(columns) => self.line(wrapped(&words.to_string(), columns)),
-            None => self.line(words),
-        }
+        self.line(fitted(words))
     }
 
     /// Prints an error on standard error, after everything that was printed before.
@@ -287,137 +281,4 @@ pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &
         let (column, expected) = (line.len().saturating_add(1), format!("a tab and {second}"));
         refused(line)(Error::parse(line.to_owned(), column, expected, "the end of the line"))
     })
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Colours {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    Always,
-    Never,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Ink {
-    Bold = 1,
-    Red = 31,
-    Green = 32,
-    Yellow = 33,
-}
-
-static COLOURED_OUTPUT: AtomicBool = AtomicBool::new(false);
-static COLOURED_ERRORS: AtomicBool = AtomicBool::new(false);
-
-/// Whether lines are printed to the standard output of this process. If a command is called as a function,
-/// they are not.
-static IS_ATTACHED: AtomicBool = AtomicBool::new(false);
-
-/// Says that lines are printed to the standard output and standard error of this process, and sets when words
-/// are coloured.
-pub(crate) fn attach(colours: Colours) {
-    IS_ATTACHED.store(true, Relaxed);
-    let variable = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let wanted = !variable("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
-    let decide = |is_terminal: bool| match colours {
-        Colours::Always => true,
-        Colours::Never => false,
-        Colours::Auto => is_terminal && wanted,
-    };
-    COLOURED_OUTPUT.store(decide(stdout().is_terminal()), Relaxed);
-    COLOURED_ERRORS.store(decide(stderr().is_terminal()), Relaxed);
-}
-
-pub(crate) fn painted(text: &str, ink: Ink) -> String {
-    if COLOURED_OUTPUT.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
-}
-
-fn painted_error(text: &str, ink: Ink) -> String {
-    if COLOURED_ERRORS.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
-}
-
-fn in_ink(text: &str, ink: Ink) -> String {
-    format!("\x1b[{}m{text}{PLAIN}", ink as u8)
-}
-
-/// What ends coloured words.
-const PLAIN: &str = "\x1b[0m";
-
-/// Returns a line with `?` for each character that a terminal obeys or that turns text around, except for
-/// colours and ends of lines. Names in files may have such characters, and this is the one place that every
-/// line passes.
-fn shown<'a>(line: &'a str, has_colours: &AtomicBool) -> Cow<'a, str> {
-    if !line.chars().any(is_unseen) {
-        return line.into();
-    }
-    let mut text = String::with_capacity(line.len());
-    for (place, c) in line.char_indices() {
-        let rest = line.get(place..).unwrap_or_default();
-        let is_ink = || rest.starts_with(PLAIN) || INKS.iter().any(|ink| rest.starts_with(*ink));
-        let is_colour = || has_colours.load(Relaxed) && is_ink();
-        text.push(if matches!(c, '\n' | '\t') || !is_unseen(c) || is_colour() { c } else { '?' });
-    }
-    text.into()
-}
-
-/// The colours that this program prints.
-const INKS: [&str; 4] = ["\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
-
-/// Returns a line of JSON in which the characters that [`shown`] replaces are escaped. They stand in strings
-/// only, so the value is the same.
-fn escaped(line: &str) -> Cow<'_, str> {
-    if !line.chars().any(is_unseen) {
-        return line.into();
-    }
-    let escape = |c: char| if is_unseen(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
-    line.chars().map(escape).collect::<String>().into()
-}
-
-/// The most characters of an input that are printed in front of a sentence. An input may be as long as a
-/// file.
-const MOST_INPUT_SHOWN: usize = 400;
-/// The most characters of a sentence that are printed. A sentence may quote an input.
-const MOST_SENTENCE: usize = 4000;
-
-/// Returns the first characters of a text, with `…` if more are left out.
-fn bounded(sentence: &str, most: usize) -> Cow<'_, str> {
-    match sentence.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", sentence.get(..end).unwrap_or_default()).into(),
-        None => sentence.into(),
-    }
-}
-
-/// Returns the width of the terminal that standard output is, in columns. `None` for a file or a pipe, where
-/// lines may be long.
-pub(crate) fn width() -> Option<usize> {
-    if !IS_ATTACHED.load(Relaxed) || !stdout().is_terminal() {
-        return None;
-    }
-    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|&columns| columns > 0)
-}
-
-/// Breaks long lines of a text at blanks, so that lines have at most `columns` characters. A longer word
-/// stays whole. Lines that continue another line are indented by four more blanks.
-pub(crate) fn wrapped(text: &str, columns: usize) -> String {
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let indent = line.len() - line.trim_start().len();
-        let (mut current, mut length) = (" ".repeat(indent), indent);
-        for (position, word) in line.trim_start().split(' ').enumerate() {
-            let letters = word.chars().count();
-            if position > 0 && length + 1 + letters > columns {
-                lines.push(std::mem::replace(&mut current, " ".repeat(indent + 4)));
-                length = indent + 4;
-            } else if position > 0 {
-                current.push(' ');
-                length += 1;
-            }
-            current.push_str(word);
-            length += letters;
-        }
-        lines.push(current);
-    }
-    if text.ends_with('\n') {
-        lines.push(String::new());
-    }
-    lines.join("\n")
 }

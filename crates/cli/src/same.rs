@@ -4,7 +4,8 @@ use clap::Args;
 use serde_json::json;
 use tensor_layout_text::Layout;
 
-use crate::output::{Ink, Output, Stop, Verdict, each_line, painted, refused, two_columns};
+use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
+use crate::terminal::{Ink, painted};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -33,12 +34,11 @@ fn one(first: &str, second: &str, output: &mut Output) -> Result<Verdict, Stop> 
     let difference = read(first)?.difference(&read(second)?).map_err(refused(""))?;
     let (same, reason) = (difference.is_none(), difference.as_ref().map(|difference| &difference.reason));
     let index = difference.as_ref().and_then(|difference| difference.index.as_ref());
-    output.answer(
-        || json!({ "type": "same", "same": same, "index": index, "reason": reason }),
-        || match reason {
-            None => format!("{} every element is stored at the same offset", painted("yes:", Ink::Green)),
-            Some(reason) => format!("{} {reason}", painted("no:", Ink::Red)),
-        },
-    )?;
-    Ok(Verdict::well_if(same))
+    let mut answer = output.new_answer("same");
+    answer.keys(|| json!({ "same": same, "index": index, "reason": reason }));
+    answer.line(match reason {
+        None => format!("{} every element is stored at the same offset", painted("yes:", Ink::Green)),
+        Some(reason) => format!("{} {reason}", painted("no:", Ink::Red)),
+    });
+    Ok(Verdict::well_if(same).and(output.answer(&answer)?))
 }

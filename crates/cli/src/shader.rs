@@ -11,7 +11,7 @@ use tensor_layout_files::NewFile;
 use tensor_layout_shader::{Access, Form, IndexFunctions, Profile, Program, ProgramOptions, Sizes, Target};
 use tensor_layout_text::Layout;
 
-use crate::convert::Fill;
+use crate::convert::{Fill, refuse_pair};
 use crate::output::{Output, Stop, Verdict, refused};
 
 #[derive(Args)]
@@ -45,8 +45,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
     let layout = arguments.layout.as_deref().unwrap_or_default();
     let text = text(arguments, layout).map_err(refused(layout))?;
-    let object = || json!({ "type": "shader", "input": layout, arguments.program.target.name(): text });
-    output.answer(object, || text.trim_end())
+    let mut answer = output.new_answer("shader");
+    answer.key("input", layout);
+    answer.key(arguments.program.target.name(), &text);
+    answer.line(text.trim_end());
+    output.answer(&answer)
 }
 
 fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
@@ -132,7 +135,13 @@ impl ProgramArguments {
 
     fn run(&self, from: &str, to: &str, output: &mut Output) -> Result<Verdict, Stop> {
         let pair = format!("{from} to {to}");
-        let program = self.program(from, to).map_err(refused(&pair))?;
+        let program = match self.program(from, to) {
+            Err(error) => return refuse_pair(&pair, &error, [from, to], output),
+            Ok(program) => program,
+        };
+        let text = program.text_in(self.target).map_err(refused(&pair))?;
+        let (form, target, mut answer) = (program.form().name(), self.target.name(), output.new_answer("program"));
+        answer.keys(|| json!({ "from": from, "to": to, "form": form, "target": target, "text": text }));
         if let Some(folder) = &self.out {
             let written = program.files(self.target, [from, to]).map_err(refused(&pair))?;
             let made = std::fs::create_dir_all(folder);
@@ -140,17 +149,12 @@ impl ProgramArguments {
             for (name, text) in &written {
                 NewFile::write(folder.join(name), text.as_bytes())?;
             }
-            if !output.is_json() {
-                let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
-                output.line(format!("wrote {} to {}", names.join(", "), folder.display()))?;
-                return Ok(Verdict::Well);
-            }
+            let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
+            answer.line(format_args!("wrote {} to {}", names.join(", "), folder.display()));
+        } else {
+            answer.line(text.trim_end());
         }
-        let text = program.text_in(self.target).map_err(refused(&pair))?;
-        let (form, target) = (program.form().name(), self.target.name());
-        let object =
-            || json!({ "type": "program", "from": from, "to": to, "form": form, "target": target, "text": text });
-        output.answer(object, || text.trim_end())
+        output.answer(&answer)
     }
 
     fn program(&self, from: &str, to: &str) -> Result<Program, Error> {

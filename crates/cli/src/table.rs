@@ -1,9 +1,12 @@
 //! Aligned columns, wrapped lines, lists of numbers and numbers of bytes as text.
 
-use crate::output::{Ink, Output, Stop, painted, width};
+use serde_json::Value;
 use tensor_layout::Error;
 pub(crate) use tensor_layout::plan::counted;
 pub(crate) use tensor_layout_text::read_list;
+
+use crate::output::{Output, Stop};
+use crate::terminal::{Ink, painted, width};
 
 /// A table of text. Each column is as wide as its longest cell.
 #[derive(Debug)]
@@ -24,6 +27,20 @@ impl<'a> Table<'a> {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// Adds a row, or prints its object with `--json`.
+    pub(crate) fn add<const N: usize>(
+        &mut self,
+        object: impl FnOnce() -> Value,
+        cells: impl FnOnce() -> [String; N],
+        output: &mut Output,
+    ) -> Result<(), Stop> {
+        if output.is_json() {
+            return output.line(object());
+        }
+        self.row(cells());
+        Ok(())
+    }
+
     /// Returns the header and the rows as lines without trailing blanks. A column that is empty in every row
     /// is left out. On a terminal, the lines fit in its width: texts are shortened in the middle, and if that
     /// is not enough, columns with `?` are left out, the last first.
@@ -31,8 +48,11 @@ impl<'a> Table<'a> {
         self.lines_within(width().unwrap_or(usize::MAX)).collect()
     }
 
-    /// Prints the lines, without keeping them all.
+    /// Prints the lines, without keeping them all. With `--json` the rows were printed as objects.
     pub(crate) fn print(&self, output: &mut Output) -> Result<(), Stop> {
+        if output.is_json() {
+            return Ok(());
+        }
         self.lines_within(width().unwrap_or(usize::MAX)).try_for_each(|line| output.line(line))
     }
 

@@ -6,8 +6,10 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout_text::layout::Copies;
 use tensor_layout_transfers::{Loop, Summary, Transfer, TransferLimits, Transfers};
 
+use crate::answer::Answer;
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, counted, long_bytes};
+use crate::terminal::fitted;
 
 const SHOWN: usize = 8;
 
@@ -53,84 +55,94 @@ fn list_plane(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let list = Transfers::placed(plans, executor).map_err(refused(&format!("{from} -> {to}")))?;
-    let others = [Some(0), Some(1), Some(2), None].into_iter().filter_map(|loops| {
-        let mut executor = executor.clone();
-        executor.loops = loops;
-        let list = Transfers::placed(plans, &executor).ok()?;
-        Some((loops, list.summary_within(VISITS).map(|summary| summary.count).ok_or_else(|| list.count_at_most())))
-    });
-    let others: Vec<(Option<usize>, Result<u64, u64>)> = others.collect();
+    let mut answer = output.new_answer("transfers");
+    let lengths = lengths(plans, executor);
+    let counts = lengths.iter().filter_map(|(loops, count)| Some(json!({ "loops": loops, "count": count.ok()? })));
+    answer.keys(|| json!({ "from": from, "to": to, "counts": counts.collect::<Vec<_>>() }));
     if output.is_json() {
-        return print_json([from, to], &list, &others, output);
+        return print_json(answer, &list, output);
     }
-    output.line(format_args!("from {from}\nto   {to}"))?;
-    let kind = |count| match executor.loops {
-        Some(0) => counted(count, "plain range"),
-        Some(loops) => format!("{} of up to {}", counted(count, "transfer"), counted(loops as u64, "loop")),
-        None => format!("{} of any loops", counted(count, "transfer")),
-    };
+    answer.line(format_args!("from {from}\nto   {to}"));
     let summary = list.summary_within(VISITS);
     match summary {
         Some(Summary { count: 0, .. }) => {
-            return output.line("0 transfers: there is nothing to copy").map(|()| Verdict::Well);
+            answer.line("0 transfers: there is nothing to copy");
+            return output.answer(&answer);
         }
         Some(Summary { bytes, count, shortest_bytes, longest_bytes }) => {
             let runs = match shortest_bytes == longest_bytes {
                 true => long_bytes(longest_bytes),
                 false => format!("{shortest_bytes} to {}", long_bytes(longest_bytes)),
             };
-            output.sentence(format_args!("{}: {} in runs of {runs}", kind(count), long_bytes(bytes)))?;
+            let kind = kind(count, executor.loops);
+            answer.sentence(format_args!("{kind}: {} in runs of {runs}", long_bytes(bytes)));
         }
-        None => output.sentence(format_args!("up to {}, too many to count here", kind(list.count_at_most())))?,
+        None => {
+            let kind = kind(list.count_at_most(), executor.loops);
+            answer.sentence(format_args!("up to {kind}, too many to count here"));
+        }
     }
-    let others = others.iter().map(|(loops, count)| match count {
-        Ok(count) => format!("{count} with {}", loops_name(*loops)),
-        Err(most) => format!("up to {most} with {}", loops_name(*loops)),
+    let others = lengths.into_iter().filter(|(loops, _)| *loops != executor.loops);
+    let others = others.map(|(loops, count)| match count {
+        Ok(count) => kind(count, loops),
+        Err(most) => format!("up to {}", kind(most, loops)),
     });
-    output.sentence(format_args!("by loops   {}", others.collect::<Vec<_>>().join(", ")))?;
+    let others: Vec<String> = others.collect();
+    answer.lines((!others.is_empty()).then(|| fitted(format_args!("or else {}", others.join(", ")))));
     let mut table = Table::new(">source|>destination|>bytes|loops: count (source, destination stride)");
     for Transfer { source, destination, bytes, loops } in list.iter().take(SHOWN) {
-        let loops: Vec<String> = loops
-            .iter()
-            .map(|Loop { count, source_stride, destination_stride }| {
-                format!("{count} ({source_stride}, {destination_stride})")
-            })
-            .collect();
+        let loops = loops.iter().map(|Loop { count, source_stride, destination_stride }| {
+            format!("{count} ({source_stride}, {destination_stride})")
+        });
+        let loops: Vec<String> = loops.collect();
         // Two loops a row: more would not fit in 80 columns.
         let mut rows = loops.chunks(2).map(|loops| loops.join(" "));
         let first = rows.next().unwrap_or_default();
         table.row([source.to_string(), destination.to_string(), bytes.to_string(), first]);
         rows.for_each(|loops| table.row([String::new(), String::new(), String::new(), loops]));
     }
-    output.line("")?;
-    output.lines(table.lines())?;
-    match summary {
-        Some(summary) if summary.count > SHOWN as u64 => {
-            output.line(format_args!("and {} more, which --json lists", summary.count - SHOWN as u64))?;
-        }
-        Some(_) => {}
-        None => output.line("and more, which --json lists")?,
+    answer.line("");
+    answer.lines(table.lines());
+    match summary.map(|summary| summary.count.saturating_sub(SHOWN as u64)) {
+        Some(0) => {}
+        Some(more) => answer.line(format_args!("and {more} more, which --json lists")),
+        None => answer.line("and more, which --json lists"),
     }
-    Ok(Verdict::Well)
+    output.answer(&answer)
 }
 
-fn loops_name(loops: Option<usize>) -> String {
-    loops.map_or("any".into(), |loops| loops.to_string())
+/// Names a number of transfers with this most number of loops.
+fn kind(count: u64, loops: Option<usize>) -> String {
+    match loops {
+        Some(0) => counted(count, "plain range"),
+        Some(loops) => format!("{} of up to {}", counted(count, "transfer"), counted(loops as u64, "loop")),
+        None => format!("{} of any loops", counted(count, "transfer")),
+    }
+}
+
+/// The most loops of a transfer, and the length of the list with these, or what it is at most.
+type Length = (Option<usize>, Result<u64, u64>);
+
+/// Returns how long the list is with other loops.
+fn lengths(plans: &[(&Relayout, [u64; 2])], executor: &TransferLimits) -> Vec<Length> {
+    let length = |loops| {
+        let mut executor = executor.clone();
+        executor.loops = loops;
+        let list = Transfers::placed(plans, &executor).ok()?;
+        Some((loops, list.summary_within(VISITS).map(|summary| summary.count).ok_or_else(|| list.count_at_most())))
+    };
+    [Some(0), Some(1), Some(2), None].into_iter().filter_map(length).collect()
 }
 
 /// Prints the object, one transfer after another: a list may be longer than memory.
-fn print_json(
-    [from, to]: [&str; 2],
-    list: &Transfers,
-    others: &[(Option<usize>, Result<u64, u64>)],
-    output: &mut Output,
-) -> Result<Verdict, Stop> {
+fn print_json(mut answer: Answer, list: &Transfers, output: &mut Output) -> Result<Verdict, Stop> {
     let Summary { bytes, count, shortest_bytes, longest_bytes } = list.summary();
-    let head = json!({
-        "type": "transfers", "bytes": bytes, "count": count,
-        "shortest_bytes": shortest_bytes, "longest_bytes": longest_bytes,
+    answer.keys(|| {
+        json!({
+            "bytes": bytes, "count": count, "shortest_bytes": shortest_bytes, "longest_bytes": longest_bytes,
+        })
     });
-    let head = head.to_string();
+    let head = answer.to_string();
     output.bytes(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
     output.bytes(b",\"transfers\":[")?;
     for (place, Transfer { source, destination, bytes, loops }) in list.iter().enumerate() {
@@ -141,9 +153,5 @@ fn print_json(
         let comma = if place == 0 { "" } else { "," };
         output.bytes(format!("{comma}{transfer}").as_bytes())?;
     }
-    let counts: Vec<Value> =
-        others.iter().filter_map(|(loops, count)| Some(json!({ "loops": loops, "count": count.ok()? }))).collect();
-    let tail = json!({ "from": from, "to": to, "counts": counts }).to_string();
-    output.line(format_args!("],{}", tail.strip_prefix('{').unwrap_or(&tail)))?;
-    Ok(Verdict::Well)
+    output.line("]}").map(|()| Verdict::Well)
 }

@@ -13,9 +13,9 @@ use tensor_layout_text::named::names_of;
 use tensor_layout_text::{Layout, Line, Notation};
 
 use crate::answer::Answer;
-use crate::output::{Ink, painted};
 use crate::parts::reversed_line;
 use crate::table::{counted, long_bytes, percent_wasted, write_list};
+use crate::terminal::{Ink, painted};
 
 pub(super) struct Description<'l> {
     plane: &'l Plane,

@@ -52,11 +52,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return refuse(format!("no tensor matches the pattern `{pattern}` of --to-for or --from-for"));
     }
     source.warnings().iter().for_each(|sentence| output.warn(sentence));
-    let is_sharded = source.is_sharded();
     let bytes = source.tensors().map(|tensor| u64::try_from(tensor.bytes().len()).unwrap_or(u64::MAX));
     let bar = progress_bar(bytes.fold(0, u64::saturating_add));
     let report = lay_out(source, out.as_deref(), &settings, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     let report = report.map_err(|failure| stop(failure, output))?;
-    Findings { file, settings: &settings, is_summary: arguments.summary, is_sharded, report: &report }.print(output)
+    Findings { file, settings: &settings, is_summary: arguments.summary, report: &report }.print(output)
 }

@@ -43,19 +43,18 @@ pub(super) fn run(recipe: &Path, asked: &Arguments, align: Option<u64>, output: 
     if let Some(name) = &asked.limits {
         plan.check(&limits::named(name)?).map_err(|failure| stop(failure, output))?;
     }
-    let outputs = plan.outputs().iter().filter(|_| !asked.summary);
-    if output.is_json() {
-        outputs.into_iter().try_for_each(|one| output.line(plan.object(one)))?;
-    } else if asked.explain {
-        outputs.into_iter().try_for_each(|one| output.line(plan.explain(one)))?;
-    } else if !asked.summary {
-        let mut table = Table::new("output|layout|>bytes|>sources|>copies");
-        for one in outputs {
-            let counts = [plan.sources(one).count(), one.copies().count()].map(|count| count.to_string());
-            let [sources, copies] = counts;
-            let cells = [printable(one.name()), printable(&one.layout().to_string()), short_bytes(one.size_in_bytes())];
-            table.row(cells.into_iter().chain([sources, copies]));
+    let mut table = Table::new("output|layout|>bytes|>sources|>copies");
+    for one in plan.outputs().iter().filter(|_| !asked.summary) {
+        if asked.explain && !output.is_json() {
+            output.line(plan.explain(one))?;
+            continue;
         }
+        let [name, layout] = [one.name(), &one.layout().to_string()].map(printable);
+        let [sources, copies] = [plan.sources(one).count(), one.copies().count()].map(|count| count.to_string());
+        let bytes = short_bytes(one.size_in_bytes());
+        table.add(|| plan.object(one), || [name, layout, bytes, sources, copies], output)?;
+    }
+    if !asked.summary && !asked.explain && !output.is_json() {
         table.print(output)?;
         output.line("")?;
     }

@@ -5,52 +5,19 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tensor_layout_files::lay_out::{self, LaidOut, Report, Row, Settings, Written};
+use tensor_layout_files::lay_out::{self, Refusal, Report, Row, Settings, Totals, Written};
 use tensor_layout_files::{Readers, printable, visible};
 
 use crate::answer::Answer;
-use crate::output::{Output, Stop, Verdict, error_value, joined};
-use crate::table::{Table, counted, each_once, long_bytes, pattern, percent, short_bytes, write_list};
+use crate::output::{Output, Stop, Verdict};
+use crate::table::{Table, counted, long_bytes, pattern, percent, short_bytes, write_list};
 
 /// What is printed: the report of a model and how it was asked for.
 pub(super) struct Findings<'a> {
     pub(super) file: &'a Path,
     pub(super) settings: &'a Settings,
     pub(super) is_summary: bool,
-    pub(super) is_sharded: bool,
     pub(super) report: &'a Report,
-}
-
-/// The sums of a model. They have 128 bits, because tensors of a hostile file may take more than 64 together.
-struct Totals {
-    packed: u128,
-    laid_out: u128,
-    identical: usize,
-    accepted: usize,
-    refused: usize,
-    /// The tensors that the file does not have at a multiple of the size of their elements, and their bytes.
-    unaligned: usize,
-    unaligned_bytes: u64,
-}
-
-impl Totals {
-    fn of(rows: &[Row]) -> Totals {
-        let plans = || rows.iter().filter_map(|row| row.outcome.as_ref().ok());
-        let unaligned = || rows.iter().filter(|row| !row.is_aligned);
-        let is_refused = |row: &&Row| match &row.outcome {
-            Err(_) => true,
-            Ok(laid_out) => matches!(laid_out.answer, lay_out::Answer::Refused(_)),
-        };
-        Totals {
-            packed: plans().map(|plan| u128::from(plan.packed_bytes)).sum(),
-            laid_out: plans().map(|plan| u128::from(plan.bytes)).sum(),
-            identical: rows.iter().filter(|row| row.identical() == Some(true)).count(),
-            accepted: plans().filter(|plan| plan.refusals.is_empty()).count(),
-            refused: rows.iter().filter(is_refused).count(),
-            unaligned: unaligned().count(),
-            unaligned_bytes: unaligned().map(|row| row.held_bytes).fold(0, u64::saturating_add),
-        }
-    }
 }
 
 /// A sum as a number of JSON, or null if it has more than 64 bits.
@@ -61,10 +28,10 @@ fn number(sum: u128) -> Value {
 impl Findings<'_> {
     pub(super) fn print(&self, output: &mut Output) -> Result<Verdict, Stop> {
         let rows = &self.report.rows;
-        let totals = Totals::of(rows);
+        let totals = self.report.totals();
         match (self.is_summary, output.is_json()) {
             (true, _) => {}
-            (false, true) => rows.iter().try_for_each(|row| output.line(self.object(row)))?,
+            (false, true) => rows.iter().try_for_each(|row| output.line(self.report.object(row)))?,
             (false, false) => self.table(output)?,
         }
         output.line(self.totals(&totals, output.is_json()))?;
@@ -72,7 +39,10 @@ impl Findings<'_> {
             rows.iter().filter_map(complaint).try_for_each(|sentence| output.complain(&sentence))?;
             // If the user did not name the limits, their refusals are remarks and not errors.
             if self.settings.must_fit {
-                self.refusals().iter().try_for_each(|sentence| output.complain(sentence))?;
+                self.report
+                    .refusals(&self.settings.limits.name)
+                    .iter()
+                    .try_for_each(|sentence| output.complain(sentence))?;
             }
         }
         if let Written::Differs(name) = &self.report.written {
@@ -118,7 +88,7 @@ impl Findings<'_> {
         let remarks = || rows.iter().filter_map(|row| row.outcome.as_ref().ok()?.remark);
         answer.lines(remarks().next().map(|remark| format!("{} of {all} {remark}", remarks().count())));
         if !self.settings.must_fit {
-            answer.lines(self.refusals());
+            answer.lines(self.report.refusals(&self.settings.limits.name));
         }
         match &self.report.written {
             Written::All(path) => {
@@ -135,25 +105,6 @@ impl Findings<'_> {
         answer
     }
 
-    fn object(&self, row: &Row) -> Value {
-        let mut object = json!({ "type": "tensor", "name": *row.name });
-        if self.is_sharded {
-            object["part"] = self.report.parts.get(row.part).map_or("", String::as_str).into();
-        }
-        let more = json!({
-            "data_type": row.type_name, "sizes": *row.sizes, "packed_bytes": packed_bytes(row),
-            "aligned": row.is_aligned,
-        });
-        object = joined(object, more);
-        if let Some(from) = &row.from {
-            object["from"] = from.as_str().into();
-        }
-        match &row.outcome {
-            Ok(laid_out) => joined(object, keys(laid_out)),
-            Err(error) => joined(object, json!({ "input": *row.name, "error": error_value(error) })),
-        }
-    }
-
     fn table(&self, output: &mut Output) -> Result<(), Stop> {
         let (rows, limits) = (&self.report.rows, &*self.settings.limits.name);
         let with_from = rows.iter().any(|row| row.from.is_some());
@@ -165,35 +116,7 @@ impl Findings<'_> {
         table.print(output)?;
         output.line("")
     }
-
-    /// Returns a sentence for each rule of the limits that tensors break. One sentence counts the data types
-    /// that the device does not have. Every other sentence names the first tensor that breaks the rule.
-    fn refusals(&self) -> Vec<String> {
-        let (rows, limits) = (&self.report.rows, &self.settings.limits.name);
-        let plans = || rows.iter().filter_map(|row| Some((row, row.outcome.as_ref().ok()?)));
-        let refusals = || plans().flat_map(|(row, plan)| plan.refusals.iter().map(move |refusal| (row, refusal)));
-        let all_with = |code: &'static str| refusals().filter(move |(_, refusal)| refusal.code == code);
-        let sentence = |count: usize, what: String| format!("{count} of {} refused by {limits}: {what}", rows.len());
-        let types = || all_with(NO_TYPE).filter_map(|(_, refusal)| refusal.what.as_deref());
-        let mut sentences = Vec::new();
-        if types().next().is_some() {
-            let count = |name: &str| types().filter(|other| *other == name).count();
-            let list: Vec<String> = each_once(types()).iter().map(|name| format!("{} {name}", count(name))).collect();
-            let verb = if types().count() == 1 { "has" } else { "have" };
-            sentences.push(sentence(types().count(), format!("{} {verb} no type there", list.join(", "))));
-        }
-        let others = each_once(refusals().map(|(_, refusal)| refusal.code).filter(|code| *code != NO_TYPE));
-        sentences.extend(others.into_iter().filter_map(|code| {
-            let (row, first) = all_with(code).find_map(|(row, refusal)| Some((row, refusal.what.as_deref()?)))?;
-            let count = all_with(code).count();
-            let more = if count == 1 { String::new() } else { format!(" (and {} more)", count.saturating_sub(1)) };
-            Some(sentence(count, format!("{}: {first}{more}", printable(&row.name))))
-        }));
-        sentences
-    }
 }
-
-const NO_TYPE: &str = "unsupported_data_type";
 
 /// Returns a sentence about a tensor that was refused or not tried. Refusals by the limits of a device are
 /// not included.
@@ -212,25 +135,6 @@ fn complaint(row: &Row) -> Option<String> {
     }
 }
 
-fn keys(laid_out: &LaidOut) -> Value {
-    let codes: Vec<&str> = laid_out.refusals.iter().map(|refusal| refusal.code).collect();
-    let error = match &laid_out.answer {
-        lay_out::Answer::Refused(error) => error_value(error),
-        _ => Value::Null,
-    };
-    json!({
-        "layout": laid_out.layout, "laid_out_bytes": laid_out.bytes,
-        "wasted_bytes": laid_out.bytes.saturating_sub(laid_out.packed_bytes),
-        "class": laid_out.class.to_string(), "lowering": laid_out.lowering, "reason": laid_out.reason,
-        "identical": laid_out.answer.identical(), "accepted": codes.is_empty(), "limit_errors": codes,
-        "remark": laid_out.remark, "error": error,
-    })
-}
-
-fn packed_bytes(row: &Row) -> u64 {
-    row.outcome.as_ref().map_or(row.held_bytes, |laid_out| laid_out.packed_bytes)
-}
-
 fn word(answer: &lay_out::Answer) -> &'static str {
     match answer {
         lay_out::Answer::TooLarge { .. } => "not tried",
@@ -245,7 +149,7 @@ fn cells(row: &Row, with_from: bool, with_ok: bool) -> Vec<String> {
     if with_from {
         cells.push(row.from.as_deref().map_or_else(|| "packed".into(), printable));
     }
-    let packed = packed_bytes(row);
+    let packed = row.packed_bytes();
     cells.push(short_bytes(packed));
     match &row.outcome {
         Ok(laid_out) => {
@@ -253,8 +157,7 @@ fn cells(row: &Row, with_from: bool, with_ok: bool) -> Vec<String> {
             cells.push(percent(laid_out.bytes.saturating_sub(packed).into(), laid_out.bytes.into()));
             let class = laid_out.class.to_string();
             cells.extend([class, laid_out.lowering.to_owned(), word(&laid_out.answer).to_owned()]);
-            let word = |code: &'static str| if code == NO_TYPE { "no such type" } else { code };
-            let codes: Vec<&str> = laid_out.refusals.iter().map(|refusal| word(refusal.code)).collect();
+            let codes: Vec<&str> = laid_out.refusals.iter().map(Refusal::word).collect();
             cells.push(if codes.is_empty() && with_ok { "ok".into() } else { codes.join(", ") });
         }
         Err(error) => {

@@ -6,6 +6,7 @@
 
 mod failure;
 mod plan;
+mod report;
 mod row;
 mod rules;
 mod target;
@@ -27,11 +28,12 @@ use crate::header::{Header, Listed};
 use crate::index::Index;
 use crate::new_file::WrittenFile;
 use crate::pieces::{PieceError, Progress};
-use crate::{File, NewFile, Part, Readers, Tensor};
+use crate::{File, NewFile, Part, Tensor};
 
 pub use failure::Failure;
 use plan::Plan;
 pub(crate) use plan::limit_errors;
+pub use report::{Report, Totals, error_object};
 pub use row::{Answer, LaidOut, Refusal, Row};
 pub use rules::{Exception, Rules, Words};
 pub use target::Share;
@@ -56,20 +58,6 @@ pub struct Settings {
     /// Every tensor of the new model begins at a multiple of this number, in bytes. `None` for 64 bytes for
     /// the first tensor, and multiples of their elements for the others.
     pub align: Option<u64>,
-}
-
-/// What [`lay_out`] found and wrote.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Report {
-    /// A row for each tensor, in the order of the files and of the tensors in each file.
-    pub rows: Vec<Row>,
-    /// The names of the parts, which the rows number.
-    pub parts: Vec<String>,
-    /// What the readers of a GGUF file say.
-    pub readers: Option<Readers>,
-    /// What was written.
-    pub written: Written,
 }
 
 /// What was written.
@@ -209,11 +197,12 @@ pub fn lay_out(
     };
     let readers = parts.iter().find_map(|part| part.readers().cloned());
     let names = parts.iter().map(|part| part.name().to_owned()).collect();
+    let is_sharded = source.is_sharded();
     drop(source);
     if let (Some(target), Written::All(_)) = (target, &written) {
         target.finish(files, index.as_deref())?;
     }
-    Ok(Report { rows, parts: names, readers, written })
+    Ok(Report { rows, parts: names, is_sharded, readers, written })
 }
 
 /// The header of a new file. Every tensor must have a plan, in one part.

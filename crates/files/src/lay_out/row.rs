@@ -98,6 +98,12 @@ impl Row {
         }
     }
 
+    /// The bytes without padding, or those in the file if there is no new layout.
+    #[must_use]
+    pub fn packed_bytes(&self) -> u64 {
+        self.outcome.as_ref().map_or(self.held_bytes, |laid_out| laid_out.packed_bytes)
+    }
+
     /// Whether every element came back. `None` if the tensor was not converted.
     #[must_use]
     pub fn identical(&self) -> Option<bool> {
