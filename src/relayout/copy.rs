@@ -29,11 +29,14 @@ use super::settings::Settings;
 /// One side of [`copy_strided`]: the stride of each axis and the offset of index 0, both in elements.
 ///
 /// ```
-/// use tensor_layout::relayout::Strided;
+/// use tensor_layout::{DataType, relayout::{Strided, copy_strided}};
 ///
-/// // The columns of a row-major matrix of 3 columns, the last one first.
-/// let columns = Strided { strides: &[-1, 3], offset: 2 };
-/// # let _ = columns;
+/// // The columns of a row-major matrix of 2 x 3, the last one first, become the rows of another matrix.
+/// let (columns, rows) = (Strided { strides: &[-1, 3], offset: 2 }, Strided { strides: &[2, 1], offset: 0 });
+/// let mut turned = [0; 6];
+/// copy_strided(DataType::U8, &[3, 2], columns, rows, &[1, 2, 3, 4, 5, 6], &mut turned)?;
+/// assert_eq!(turned, [3, 6, 2, 5, 1, 4]);
+/// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strided<'a, T> {

@@ -8,9 +8,14 @@ use std::io::{self, BufRead, Read};
 /// its last attributes if its operands end before the limit, and is unreadable otherwise.
 ///
 /// ```
-/// use tensor_layout_hlo::MAX_LINE_BYTES;
+/// use tensor_layout_hlo::{MAX_LINE_BYTES, Module};
 ///
-/// println!("a line of more than {MAX_LINE_BYTES} bytes is unreadable, and the next one is read");
+/// let constant = format!("  %c = s32[600000]{{0}} constant({{{}}})", vec!["0"; 600_000].join(","));
+/// assert!(constant.len() > MAX_LINE_BYTES);
+/// let dump = format!("ENTRY %e () -> s32[600000] {{\n{constant}\n  ROOT %r = s32[600000]{{0}} copy(%c)\n}}\n");
+/// let module = Module::read(dump.as_bytes())?;
+/// assert_eq!((module.instructions(), module.unreadable()), (2, 0));
+/// # Ok::<(), std::io::Error>(())
 /// ```
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 

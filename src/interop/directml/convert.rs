@@ -162,11 +162,15 @@ impl Lent<'_, RawBufferTensorDesc> {
     /// is borrowed.
     ///
     /// ```
-    /// use tensor_layout::interop::{Lent, directml::RawBufferTensorDesc};
+    /// use tensor_layout::interop::{Lent, directml::{DirectmlTensor, RawBufferTensorDesc}};
+    /// use tensor_layout::{BufferTensorDesc, DataType, upload::FeatureLevel};
     ///
-    /// fn tensor_type(buffer: &Lent<'_, RawBufferTensorDesc>) -> i32 {
-    ///     buffer.tensor_desc().tensor_type
-    /// }
+    /// let packed = BufferTensorDesc::packed(DataType::F16, &[2, 3])?;
+    /// let tensor = DirectmlTensor::new(&packed, FeatureLevel::LATEST)?;
+    /// let buffer: Lent<'_, RawBufferTensorDesc> = tensor.lend();
+    /// assert_eq!((buffer.dimension_count, buffer.total_tensor_size_in_bytes), (2, 12));
+    /// assert_eq!(buffer.tensor_desc().tensor_type, 1);
+    /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
     pub fn tensor_desc(&self) -> Lent<'_, RawTensorDesc> {
