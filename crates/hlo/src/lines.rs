@@ -12,7 +12,8 @@ use std::io::{self, BufRead, Read};
 ///
 /// let constant = format!("  %c = s32[600000]{{0}} constant({{{}}})", vec!["0"; 600_000].join(","));
 /// assert!(constant.len() > MAX_LINE_BYTES);
-/// let dump = format!("ENTRY %e () -> s32[600000] {{\n{constant}\n  ROOT %r = s32[600000]{{0}} copy(%c)\n}}\n");
+/// let dump =
+///     format!("ENTRY %e () -> s32[600000] {{\n{constant}\n  ROOT %r = s32[600000]{{0}} copy(%c)\n}}\n");
 /// let module = Module::read(dump.as_bytes())?;
 /// assert_eq!((module.instructions(), module.unreadable()), (2, 0));
 /// # Ok::<(), std::io::Error>(())
