@@ -17,8 +17,8 @@
 //! there for each box:
 //!
 //! 1. A loop whose numbers, with the start of the box, are no aligned power of two is cut into pieces that
-//! are: the numbers 8 to 63 are 8 to 15, 16 to 31 and 32 to 63. Loops are cut from the smallest stride on,
-//! because the start of a piece may carry into the bits of the loops above it.
+//!    are: the numbers 8 to 63 are 8 to 15, 16 to 31 and 32 to 63. Loops are cut from the smallest stride on,
+//!    because the start of a piece may carry into the bits of the loops above it.
 //! 2. Loops are cut into bits. Loops that add multiples of the swizzle's span, or that stay below its lowest
 //!    bit, remain whole.
 //! 3. Each value of the bits that flip others becomes a box.

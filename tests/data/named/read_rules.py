@@ -45,6 +45,16 @@ for data_type, element, (N, C, H, W) in [("f16", 2, (2, 20, 2, 3)), ("s8", 1, (1
     c0 = 32 // element
     c1 = up(C, c0) // c0
     rows.append(table("ascend.NC1HWC0", data_type, element, (N, C, H, W), lambda n, c, h, w: (((n * c1 + c // c0) * H + h) * W + w) * c0 + c % c0, N * c1 * H * W * c0))
+for bits, planes in {3: [(2, 0), (1, 2)], 5: [(4, 0), (1, 4)], 6: [(4, 0), (2, 4)], 7: [(4, 0), (2, 4), (1, 6)]}.items():
+    # GPTQModel's planar_pack_rows: of 32 values, the words of each plane, whose first bit is `first`.
+    for K, N in [(64, 5), (32, 1)]:
+        def place(k, n, b):
+            width, first = next((width, first) for width, first in planes if b < first + width)
+            word = k // 32 * bits + first + k % 32 // (32 // width)
+            return (word * N + n) * 32 + k % (32 // width) * width + b - first
+
+        rows.append(table("gptq.qweight_p", "u1", 1, (K, N, bits), place, K * N * bits))
+        rows[-1]["bytes"] //= 8
 for W in [5, 70]:
     # A vector is the first row of its tiles, by ttnn 0.81.1: bf16[70] takes 6144 bytes.
     rows.append(table("tenstorrent.tile", "bf16", 2, (W,), lambda w: w // 32 * 1024 + w % 32 // 16 * 256 + w % 16, up(W, 32) * 32))
