@@ -176,7 +176,7 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
         for (group, (first, second)) in first.iter().zip(second).enumerate() {
             let first = transposed_lanes::<V, UNIT, IN_LANE>(first);
             let second = transposed_lanes::<V, UNIT, IN_LANE>(second);
-            for (i, (first, second)) in first.into_iter().zip(second).enumerate() {
+            for (i, (&first, &second)) in first.iter().zip(&second).enumerate() {
                 let to = to.add(*columns.add(group * IN_LANE + i));
                 store(how, first, to);
                 store(how, second, to.add(V::BYTES));

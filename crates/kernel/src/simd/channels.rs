@@ -282,7 +282,7 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
             let mut table = picks.indices.as_ptr();
             for (output, &offset) in destinations.offsets.iter().enumerate().take(outputs) {
                 let mut bytes = zero;
-                for (input, window) in windows.into_iter().enumerate() {
+                for (input, &window) in windows.iter().enumerate() {
                     // SAFETY: there are `INPUTS` tables for each of `outputs` windows, as asserted above.
                     bytes = unsafe { bytes.pick(window, load_table::<V>(table.add(input))) };
                 }

@@ -98,7 +98,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                 }
                 (low, high)
             };
-            for (i, (low, high)) in low.into_iter().zip(high).enumerate().skip(over) {
+            for (i, (&low, &high)) in low.iter().zip(&high).enumerate().skip(over) {
                 // SAFETY: `begin + i - over` is a column, because `i` is below `IN_LANE`. Its destination row
                 // has a line from `row` on: one vector, or two.
                 unsafe {
@@ -164,7 +164,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                     }
                     V::transpose_lanes::<LANES>(lines)
                 };
-                for (group, line) in lines.into_iter().enumerate() {
+                for (group, &line) in lines.iter().enumerate() {
                     groups[group][i] = line;
                 }
             }
@@ -174,7 +174,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
             for (group, lanes) in groups.iter().enumerate() {
                 // SAFETY: only registers are touched.
                 let lines = unsafe { transposed_lanes::<V, UNIT, IN_LANE>(lanes) };
-                for (i, line) in lines.into_iter().enumerate() {
+                for (i, &line) in lines.iter().enumerate() {
                     let index = group * IN_LANE + i;
                     if how.staged {
                         // SAFETY: `panel.to` is the staging buffer. It has a row of whole vectors for every

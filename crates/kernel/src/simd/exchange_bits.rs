@@ -38,7 +38,7 @@ pub(super) unsafe fn exchanged<V: Vector, const BITS: usize, const ROWS: usize>(
         }
     }
     let mut ordered = lines;
-    for (i, line) in lines.into_iter().enumerate() {
+    for (i, &line) in lines.iter().enumerate() {
         ordered[ordered_index(BITS, ROWS, i)] = line;
     }
     ordered

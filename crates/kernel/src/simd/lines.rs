@@ -32,8 +32,8 @@ pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, 
                 *part = V::load(from.add(i * LINE + j * V::BYTES));
             }
         }
-        for (i, line) in parts.into_iter().enumerate() {
-            for (j, part) in line.into_iter().enumerate().take(LINE / V::BYTES) {
+        for (i, line) in parts.iter().enumerate() {
+            for (j, &part) in line.iter().enumerate().take(LINE / V::BYTES) {
                 let to = to.add(i * LINE + j * V::BYTES);
                 if streaming { part.stream(to) } else { part.store(to) }
             }

@@ -111,7 +111,7 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
                 }
                 // SAFETY: only registers are touched.
                 let registers = unsafe { S::shuffled(registers, signed) };
-                for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
+                for (i, &register) in registers.iter().enumerate().take(S::DESTINATIONS) {
                     let to = to.wrapping_add(destination(i));
                     // SAFETY: the register of one of the `count` columns in destination row `i`. With
                     // `streaming`, `target` and the pitch are multiples of a vector.

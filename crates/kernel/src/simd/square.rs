@@ -123,7 +123,7 @@ pub(super) unsafe fn square<
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
         let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         for (group, lanes) in groups.iter().enumerate() {
-            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
+            for (i, &line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).iter().enumerate() {
                 let column = group * IN_LANE + i;
                 let to = to.add(*columns.add(column));
                 if STREAMING { store(how, line, to) } else { line.store(to) }
@@ -178,7 +178,7 @@ pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usi
         for i in 0..IN_LANE {
             let rows = std::array::from_fn(|lane| from.add(offset(i + IN_LANE * lane)));
             let lines = V::load_transposed::<LANES>(rows, how.in_cache);
-            for (group, line) in lines.into_iter().enumerate() {
+            for (group, &line) in lines.iter().enumerate() {
                 target.add(group * IN_LANE + i).write(line);
             }
         }

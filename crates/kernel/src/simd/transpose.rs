@@ -78,7 +78,7 @@ impl Operation for TransposeLanes<'_> {
                     // from there on are inside the plane. A vector has `LANES` units of 16 bytes.
                     unsafe {
                         let lines = V::load_transposed::<LANES>(std::array::from_fn(|i| from.add(i * source)), true);
-                        for (i, line) in lines.into_iter().enumerate() {
+                        for (i, &line) in lines.iter().enumerate() {
                             line.store(to.add(16 * row + i * destination));
                         }
                     }
