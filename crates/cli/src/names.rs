@@ -85,8 +85,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let word = arguments.word.as_deref().unwrap_or("").to_ascii_lowercase();
     let holds = |texts: &[&str]| texts.iter().any(|text| text.to_ascii_lowercase().contains(&word));
     let mut found: Vec<&Row> = rows().iter().filter(|row| holds(&[&row.name, row.other])).collect();
-    let caches: Vec<&Order> =
-        orders().iter().filter(|order| holds(&[&format!("kv:{}", order.name), order.other])).collect();
+    let is_meant = |order: &&Order| {
+        let system = order.name.split('.').next().unwrap_or_default();
+        let others = order.other.split(", ").filter(|other| !other.is_empty());
+        let others: String = others.map(|other| format!(" kv:{system}.{other}")).collect();
+        holds(&[&format!("kv:{}{others}", order.name)])
+    };
+    let caches: Vec<&Order> = orders().iter().filter(is_meant).collect();
     if found.is_empty() {
         // Words of a description find what has no name of its own: NVFP4, MXFP8, AMX.
         found = rows().iter().filter(|row| holds(&[row.about, row.source, row.known])).collect();
