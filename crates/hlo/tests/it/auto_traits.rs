@@ -16,7 +16,7 @@ macro_rules! shared {
 #[test]
 fn public_types_are_send_and_sync() {
     shared! {
-        AssignedValue, BufferAssignment, BufferRow, BufferTable, BufferUse, InputOutputAlias, Instruction,
+        AssignedValue, BufferAssignment, BufferRow, BufferTable, BufferUse, Dump, InputOutputAlias, Instruction,
         InstructionPlace, Lever, LeverKind, LiveBuffer, LiveMemory<'_>, MemoryTotal, Module, ModuleHeader,
         Operand<'_>, OperandAlias, Operation<'_>, OutOfMemoryReport, PaddedDimension, Report, ReportLine,
         ReportSettings, ReportTable, ReportedSize, Reader<std::io::BufReader<std::fs::File>>, Record,
