@@ -11,56 +11,6 @@ fn temporaries(text: &str) -> u128 {
     read(text).live_memory().unwrap().total().temp_bytes
 }
 
-#[test]
-fn a_custom_call_writes_over_the_operand_that_it_names() {
-    let program = |attribute: &str| {
-        format!(
-            "HloModule m, is_scheduled=true
-ENTRY %e (p: f32[100]) -> f32[1] {{
-  %p = f32[100]{{0}} parameter(0)
-  %q = f32[100]{{0}} reverse(%p), dimensions={{0}}
-  %a = f32[100]{{0}} reverse(%p), dimensions={{0}}
-  %b = f32[100]{{0}} custom-call(%q, %a), custom_call_target=\"scale\"{attribute}
-  ROOT %r = f32[1]{{0}} slice(%b), slice={{[0:1]}}
-}}
-"
-        )
-    };
-    assert_eq!(temporaries(&program("")), 3 * 400);
-    assert_eq!(temporaries(&program(", output_to_operand_aliasing={{}: (1, {})}")), 2 * 400);
-    // An operand that does not exist is written over by no one.
-    assert_eq!(temporaries(&program(", output_to_operand_aliasing={{}: (7, {})}")), 3 * 400);
-}
-
-/// Two results over two operands; beside them the table of two pointers, and the indices and the update, of
-/// which one is in the memory of the result.
-#[test]
-fn each_result_of_a_scatter_shares_the_memory_of_its_own_operand() {
-    let text = "HloModule m, is_scheduled=true
-
-%f (a: f32[], b: f32[], c: f32[], d: f32[]) -> (f32[], f32[]) {
-  %c = f32[] parameter(2)
-  %d = f32[] parameter(3)
-  %a = f32[] parameter(0)
-  %b = f32[] parameter(1)
-  ROOT %t = (f32[], f32[]) tuple(%c, %d)
-}
-
-ENTRY %e (p: f32[100]) -> f32[1] {
-  %p = f32[100]{0} parameter(0)
-  %a = f32[100]{0} reverse(%p), dimensions={0}
-  %b = f32[100]{0} reverse(%p), dimensions={0}
-  %i = s32[1]{0} iota(), iota_dimension=0
-  %u = f32[1]{0} slice(%p), slice={[0:1]}
-  %s = (f32[100]{0}, f32[100]{0}) scatter(%a, %b, %i, %u, %u), to_apply=%f
-  %x = f32[100]{0} get-tuple-element(%s), index=0
-  %y = f32[100]{0} get-tuple-element(%s), index=1
-  ROOT %r = f32[1]{0} dot(%x, %y)
-}
-";
-    assert_eq!(temporaries(text), 400 + 400 + 16 + 4);
-}
-
 /// `%x` is read and `%r` written until `%done`; `%t` is the computation's own.
 #[test]
 fn what_an_asynchronous_computation_touches_is_in_use_until_it_is_done() {

@@ -89,29 +89,6 @@ fn buffer_assignments_hold_what_the_compiler_reports() {
 }
 
 #[test]
-fn a_donated_parameter_counts_once() {
-    let program = |header: &str| {
-        format!(
-            "HloModule m, is_scheduled=true{header}
-ENTRY %e (p: f32[100], q: f32[100]) -> (f32[100], f32[]) {{
-  %p = f32[100]{{0}} parameter(0)
-  %q = f32[100]{{0}} parameter(1)
-  %a = f32[100]{{0}} add(%p, %q)
-  %s = f32[] constant(1)
-  %c = f32[] copy(%s)
-  ROOT %t = (f32[100]{{0}}, f32[]) tuple(%a, %c)
-}}
-"
-        )
-    };
-    // Two results and the table of two pointers.
-    assert_eq!(figures(&program("")), [800, 420, 0, 0]);
-    assert_eq!(figures(&program(", input_output_alias={ {0}: (1, {}, may-alias) }")), [800, 420, 400, 0]);
-    // Numbers of what does not exist change nothing.
-    assert_eq!(figures(&program(", input_output_alias={ {7}: (1, {}, may-alias), {0}: (9, {}) }")), [800, 420, 0, 0]);
-}
-
-#[test]
 fn a_table_of_pointers_takes_blocks_of_512_bytes_on_a_tpu() {
     for (results, bytes) in [(2, 512), (128, 512), (129, 1024)] {
         let shapes = vec!["f32[8,128]{1,0:T(8,128)}"; results].join(", ");
@@ -176,55 +153,6 @@ ENTRY %e (p: f32[100]) -> f32[1] {
 }
 
 #[test]
-fn branches_of_a_conditional_use_the_same_memory_one_after_the_other() {
-    let text = "HloModule m, is_scheduled=true
-
-%small (a: f32[100]) -> f32[50] {
-  %a = f32[100]{0} parameter(0)
-  %t1 = f32[300]{0} pad(%a), padding=0_200
-  ROOT %r1 = f32[50]{0} slice(%t1), slice={[0:50]}
-}
-
-%large (b: f32[100]) -> f32[50] {
-  %b = f32[100]{0} parameter(0)
-  %t2 = f32[500]{0} pad(%b), padding=0_400
-  ROOT %r2 = f32[50]{0} slice(%t2), slice={[0:50]}
-}
-
-ENTRY %e (i: s32[], p: f32[50]) -> f32[1] {
-  %i = s32[] parameter(0)
-  %p = f32[50]{0} parameter(1)
-  %x = f32[100]{0} pad(%p), padding=0_50
-  %y = f32[50]{0} conditional(%i, %x, %x), branch_computations={%small, %large}
-  ROOT %z = f32[1]{0} slice(%y), slice={[0:1]}
-}
-";
-    // %x lives through both branches; in the second one 500 and 50 elements come on top.
-    assert_eq!(figures(text), [204, 4, 0, 4 * (100 + 500 + 50)]);
-}
-
-#[test]
-fn a_call_hands_over_its_operand_and_its_result() {
-    let text = "HloModule m, is_scheduled=true
-
-%f (a: f32[100]) -> f32[200] {
-  %a = f32[100]{0} parameter(0)
-  %t = f32[300]{0} pad(%a), padding=0_200
-  ROOT %r = f32[200]{0} slice(%t), slice={[0:200]}
-}
-
-ENTRY %e (p: f32[50]) -> f32[10] {
-  %p = f32[50]{0} parameter(0)
-  %x = f32[100]{0} pad(%p), padding=0_50
-  %y = f32[200]{0} call(%x), to_apply=%f
-  ROOT %z = f32[10]{0} slice(%y), slice={[0:10]}
-}
-";
-    // %a is %x, and dies before %t does; %y is %r.
-    assert_eq!(figures(text), [200, 40, 0, 4 * (300 + 200)]);
-}
-
-#[test]
 fn what_an_asynchronous_copy_reads_and_writes_lives_to_its_end() {
     let text = "HloModule m, is_scheduled=true
 
@@ -244,28 +172,6 @@ ENTRY %e (p: f32[8,128]) -> f32[8,128] {
     let spaces: Vec<_> = live.spaces().iter().map(|space| (space.space, space.total.peak_bytes)).collect();
     assert_eq!(spaces, [(0, 4096 + 4096 + 12_800), (1, 4096), (2, 4)]);
     assert_eq!(live.profile(2), [(0, 0), (2, 4), (5, 0)]);
-}
-
-#[test]
-fn an_elementwise_operation_writes_over_the_operand_it_uses_last() {
-    let program = |last: &str| {
-        format!(
-            "HloModule m, is_scheduled=true
-ENTRY %e (p: f32[100]) -> f32[1] {{
-  %p = f32[100]{{0}} parameter(0)
-  %a = f32[100]{{0}} reverse(%p), dimensions={{0}}
-  %b = f32[100]{{0}} {last}
-  %c = f32[100]{{0}} tanh(%b)
-  ROOT %r = f32[1]{{0}} slice(%c), slice={{[0:1]}}
-}}
-"
-        )
-    };
-    assert_eq!(figures(&program("sine(%a)")), [400, 4, 0, 400]);
-    // A copy never does, nor does what is not elementwise; a parameter is not written over.
-    assert_eq!(figures(&program("copy(%a)")), [400, 4, 0, 800]);
-    assert_eq!(figures(&program("reverse(%a), dimensions={0}")), [400, 4, 0, 800]);
-    assert_eq!(figures(&program("sine(%p)")), [400, 4, 0, 400]);
 }
 
 #[test]
