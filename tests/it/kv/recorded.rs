@@ -78,6 +78,26 @@ fn the_stride_function_of_vllm_answered_the_same() {
 }
 
 #[test]
+fn libraries_answered_the_same() {
+    let lines = include_str!("../../data/kv/library_caches.jsonl").lines().skip(1);
+    let answers: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 5);
+    for answer in answers {
+        let (name, width) = (answer["cache"].as_str().unwrap(), number(&answer["width"]));
+        let sizes = ["B", "H", "N", "D"].map(|axis| number(&answer[axis]));
+        let [blocks, heads, tokens, size] = sizes;
+        let text = format!("kv:{name}:f{}[B={blocks},H={heads},N={tokens},D={size}]", width * 8);
+        let map = map(&text);
+        for (axis, stride) in answer["strides_bytes"].as_array().unwrap().iter().enumerate() {
+            let mut index = [0; 4];
+            index[axis] = u64::from(sizes[axis] > 1);
+            assert_eq!(map.offset(&index).unwrap() * width, index[axis] * number(stride), "{text} on axis {axis}");
+        }
+        assert_eq!(map.physical_size_in_bytes(), number(&answer["bytes"]), "{text}");
+    }
+}
+
+#[test]
 fn kvbm_answered_the_same() {
     let answers = answers("kvbm-physical");
     assert_eq!(answers.len(), 160);
