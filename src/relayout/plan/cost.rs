@@ -79,6 +79,10 @@ pub(crate) const SMALL_PLANE: usize = 1 << 16;
 /// KiB stay in the L1 cache. By trial.
 pub(crate) const FEW_LANES: usize = 1 << 10;
 
+/// The most bytes from the first to the last row, on either side, of a plane that is transposed in squares of
+/// registers: both sides stay in the L1 cache. Not tuned.
+pub(crate) const SQUARES: usize = 1 << 14;
+
 // --- Planes of runs -----------------------------------------------------------------------------------
 
 /// The most destination rows that are written in turns. Their lines stay in an L1 cache. By trial.

@@ -22,14 +22,14 @@
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
 
 use strided_copy::kernel::{
-    Direction, Kernel, Loop, MOST_INTERLEAVED, Plane, Rows, Runs, Stride, Transpose, WidthChange, has_shuffle,
+    Axis, Direction, Kernel, Loop, MOST_INTERLEAVED, Plane, Rows, Runs, Stride, Transpose, WidthChange, has_shuffle,
     is_in_register,
 };
 use strided_copy::{Access, Prefetch, SMALL_PROGRAM};
 
 use super::cost::{
     FEW_LANES, FEW_RUNS, JOINED_RUN, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW, PAGE, PREFETCH_DISTANCE,
-    PREFETCH_IN_RUN, SMALL, SMALL_PLANE,
+    PREFETCH_IN_RUN, SMALL, SMALL_PLANE, SQUARES,
 };
 use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
@@ -108,7 +108,10 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
         && columns * rows <= FEW_LANES
         && plane.has_constant_pitches()
     {
-        return (Transpose::Lanes, Prefetch::None);
+        return (Transpose::Squares, Prefetch::None);
+    }
+    if matches!(unit, 4 | 8) && micro_tile.is_none() && is_square(plane, site) {
+        return (Transpose::Squares, Prefetch::None);
     }
     if micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
         return panels::of_units(plane, site);
@@ -143,6 +146,14 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
         return (Transpose::Units, Prefetch::None);
     }
     panels::of_units(plane, site)
+}
+
+/// Whether a plane is whole squares of registers, and on either side all of its rows stay in the L1 cache.
+fn is_square(plane: &Plane, site: Site<'_>) -> bool {
+    let units = site.register() / plane.unit;
+    let whole = plane.columns.extent.is_multiple_of(units) && plane.rows.extent.is_multiple_of(units);
+    let near = |axis: &Axis| axis.stride().is_some_and(|pitch| pitch * axis.extent <= SQUARES);
+    whole && !site.streaming && !site.prefetch && near(&plane.columns) && near(&plane.rows)
 }
 
 /// Whether destination rows of `row` bytes are collected in a staging buffer.

@@ -124,7 +124,7 @@ impl Transpose {
         let whole_units = micro_tile.is_none();
         match self {
             Transpose::Units => whole_units && matches!(unit, 1 | 2 | 4 | 8),
-            Transpose::Lanes => whole_units && *unit == 16 && plane.has_constant_pitches(),
+            Transpose::Squares => whole_units && matches!(unit, 4 | 8 | 16) && plane.has_constant_pitches(),
             Transpose::Interleave(by) => {
                 let one = whole_units && has_shuffle(*unit, rows.extent);
                 // The destination is one dense row, so nothing is collected in a staging buffer.

@@ -117,9 +117,9 @@ pub enum Transpose {
     /// The plane is copied unit by unit, because it is too small or too narrow for vectors. Units have 1, 2,
     /// 4 or 8 bytes.
     Units,
-    /// Blocks of 16-byte units are transposed in registers, and the remaining units one by one. Both pitches
-    /// are constant.
-    Lanes,
+    /// Squares of units that fill registers are transposed in registers, and the remaining units one by one.
+    /// Units have 4, 8 or 16 bytes. Both pitches are constant.
+    Squares,
     /// A few source rows are interleaved, in registers, into one dense row of the destination.
     Interleave(Rows),
     /// One dense row of the source is deinterleaved, in registers, into a few rows of the destination.

@@ -8,7 +8,7 @@ use super::interleave::InterleaveRows;
 use super::plane::{one_panel, panels};
 use super::runs::TransposeRuns;
 use super::shuffles::{Shuffling, of_bits, of_bytes, of_width};
-use super::transpose::{TransposeLanes, transpose_units};
+use super::transpose::{TransposeSquares, transpose_units};
 use super::vector::Vector;
 use super::walk::Walk;
 use crate::kernel::{BitInterleave, Kernel, Rows, Transpose, WidthChange, WidthRow};
@@ -41,8 +41,14 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
         &Kernel::Table { run, ref offsets, count } => unsafe { V::vectorize(CopyTable { walk, run, offsets, count }) },
         // SAFETY: the contract. The unit has 1, 2, 4 or 8 bytes.
         Kernel::Transpose { plane, by: Transpose::Units } => unsafe { transpose_units(walk, plane) },
-        // SAFETY: the contract. The unit has 16 bytes, and both pitches are constant.
-        Kernel::Transpose { plane, by: Transpose::Lanes } => unsafe { V::vectorize(TransposeLanes { walk, plane }) },
+        // SAFETY: the contract. The unit has 4, 8 or 16 bytes, each with an arm, and both pitches are constant.
+        Kernel::Transpose { plane, by: Transpose::Squares } => unsafe {
+            match plane.unit {
+                4 => V::vectorize(TransposeSquares::<4, 4> { walk, plane }),
+                8 => V::vectorize(TransposeSquares::<8, 2> { walk, plane }),
+                _ => V::vectorize(TransposeSquares::<16, 1> { walk, plane }),
+            }
+        },
         &Kernel::Transpose { ref plane, by: Transpose::Interleave(by) } => {
             let (unit, row) = (plane.unit, plane.source_row());
             let pitch = plane.interleaves().unwrap_or_else(|| unreachable!("a dense destination"));

@@ -1,6 +1,7 @@
-//! Planes that are too small or too narrow for panels. They are transposed unit by unit, or in blocks of
-//! 16-byte units.
+//! Planes that are too small or too narrow for panels. They are transposed unit by unit, or in
+//! squares of registers.
 
+use super::square::transposed_lanes;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::kernel::Plane;
@@ -50,39 +51,35 @@ unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     }
 }
 
-/// Transposes planes of 16-byte units in squares, which have as many rows and columns as a vector has lanes.
-/// The remaining units are copied one by one.
-pub(super) struct TransposeLanes<'a> {
+/// Transposes planes of 4, 8 or 16-byte units in squares, which have as many rows and columns as a vector has
+/// units. The remaining units are copied one by one.
+pub(super) struct TransposeSquares<'a, const UNIT: usize, const IN_LANE: usize> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
 }
 
-impl Operation for TransposeLanes<'_> {
+impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeSquares<'_, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// * `plane.unit` is 16, and both pitches are constant.
+    /// * `plane.unit` is `UNIT`, and both pitches are constant.
     /// * In every iteration, the plane's span is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let TransposeLanes { walk, plane } = self;
-        assert!(plane.unit == 16);
+        const { assert!(UNIT * IN_LANE == 16) };
+        let TransposeSquares { walk, plane } = self;
+        assert!(plane.unit == UNIT);
         let (Some(source), Some(destination)) = (plane.rows.stride(), plane.columns.stride()) else { return };
-        let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-        let (whole_columns, whole_rows) = (columns - columns % LANES, rows - rows % LANES);
+        let (columns, rows, units) = (plane.columns.extent, plane.rows.extent, IN_LANE * LANES);
+        let (whole_columns, whole_rows) = (columns - columns % units, rows - rows % units);
         for iteration in walk.iterations() {
-            for column in (0..whole_columns).step_by(LANES) {
-                let (mut from, to) =
-                    (iteration.from.wrapping_add(16 * column), iteration.to.wrapping_add(column * destination));
-                for row in (0..whole_rows).step_by(LANES) {
-                    // SAFETY: `from` and `to` are at `row` and `column`, and the `LANES` rows and columns
-                    // from there on are inside the plane. A vector has `LANES` units of 16 bytes.
-                    unsafe {
-                        let lines = V::load_transposed::<LANES>(std::array::from_fn(|i| from.add(i * source)), true);
-                        for (i, &line) in lines.iter().enumerate() {
-                            line.store(to.add(16 * row + i * destination));
-                        }
-                    }
-                    from = from.wrapping_add(LANES * source);
+            for column in (0..whole_columns).step_by(units) {
+                let (mut from, mut to) =
+                    (iteration.from.wrapping_add(UNIT * column), iteration.to.wrapping_add(column * destination));
+                for _ in (0..whole_rows).step_by(units) {
+                    // SAFETY: `from` and `to` are at a row and a column, and the `units` rows and columns
+                    // from there on are inside the plane. A vector has `units` units.
+                    unsafe { square::<V, UNIT, IN_LANE, LANES>((from, source), (to, destination)) };
+                    (from, to) = (from.wrapping_add(units * source), to.wrapping_add(V::BYTES));
                 }
             }
             if (whole_columns, whole_rows) == (columns, rows) {
@@ -93,11 +90,42 @@ impl Operation for TransposeLanes<'_> {
                 for row in first..rows {
                     // SAFETY: `row` and `column` are inside the plane, so these are the addresses of a unit.
                     unsafe {
-                        let from = iteration.from.add(column * 16 + row * source);
-                        let to = iteration.to.add(column * destination + row * 16);
-                        to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                        let from = iteration.from.add(column * UNIT + row * source);
+                        let to = iteration.to.add(column * destination + row * UNIT);
+                        to.cast::<[u8; UNIT]>().write(from.cast::<[u8; UNIT]>().read());
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Transposes a square of `IN_LANE * LANES` rows, `pitch` bytes apart, by as many columns, `other` bytes
+/// apart.
+///
+/// # Safety
+///
+/// * The CPU has the features of `V`, which has `LANES` lanes of `IN_LANE` units.
+/// * A vector is readable in each of the source rows, and writable in each of the destination rows.
+#[inline(always)]
+unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
+    (from, pitch): (*const u8, usize),
+    (to, other): (*mut u8, usize),
+) {
+    // SAFETY: whole vectors of the source rows are loaded, and each vector is stored to one destination row.
+    // All of these rows are in the contract.
+    unsafe {
+        let mut groups = [[V::zero(); IN_LANE]; LANES];
+        for i in 0..IN_LANE {
+            let rows = std::array::from_fn(|lane| from.add((i + IN_LANE * lane) * pitch));
+            let lines = V::load_transposed::<LANES>(rows, true);
+            for (group, &line) in groups.iter_mut().zip(&lines) {
+                group[i] = line;
+            }
+        }
+        for (group, lanes) in groups.iter().enumerate() {
+            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).iter().enumerate() {
+                line.store(to.add((group * IN_LANE + i) * other));
             }
         }
     }

@@ -69,7 +69,7 @@ fn there_is_no_copy_without_code_for_it() {
         };
         code(plane(3, None, panel));
         code(plane(16, None, Transpose::Units));
-        code(plane(4, None, Transpose::Lanes));
+        code(plane(2, None, Transpose::Squares));
         code(plane(4, None, Transpose::Interleave(Rows::Direct)));
         code(Kernel::Runs { run: 5, count: Stride::ONCE, by: Runs::Words });
         code(Kernel::Runs { run: 257, count: Stride::ONCE, by: Runs::Halves });

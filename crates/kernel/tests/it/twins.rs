@@ -98,7 +98,7 @@ fn plane(random: &mut Random) -> (Plane, Transpose) {
     let by = match form {
         0 => Transpose::Interleave(Rows::Direct),
         1 => Transpose::Deinterleave(random.rows()),
-        2 => Transpose::Lanes,
+        2 => Transpose::Squares,
         3 => runs(random, &plane),
         _ => transpose(random, &plane),
     };
@@ -147,7 +147,7 @@ fn panels(random: &mut Random, plane: &Plane) -> Panels {
 fn transpose(random: &mut Random, plane: &Plane) -> Transpose {
     match random.below(11) {
         0 => Transpose::Units,
-        1 => Transpose::Lanes,
+        1 => Transpose::Squares,
         2 => Transpose::Interleave(Rows::Direct),
         3 | 4 => Transpose::Deinterleave(random.rows()),
         5 => Transpose::Panel { scattered: random.below(2) == 0 },
