@@ -41,7 +41,7 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
         &Kernel::Table { run, ref offsets, count } => unsafe { V::vectorize(CopyTable { walk, run, offsets, count }) },
         // SAFETY: the contract. The unit has 1, 2, 4 or 8 bytes.
         Kernel::Transpose { plane, by: Transpose::Units } => unsafe { transpose_units(walk, plane) },
-        // SAFETY: the contract. The unit has 4, 8 or 16 bytes, each with an arm, and both pitches are constant.
+        // SAFETY: the contract. The unit has 4, 8 or 16 bytes, each with an arm. Both pitches are constant.
         Kernel::Transpose { plane, by: Transpose::Squares } => unsafe {
             match plane.unit {
                 4 => V::vectorize(TransposeSquares::<4, 4> { walk, plane }),
