@@ -29,5 +29,5 @@ fn memory_is_shared_where_the_cases_say() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 73);
+    assert_eq!(checked, 89);
 }

@@ -2,7 +2,7 @@
 
 use tensor_layout_hlo::{BufferUse, Module};
 
-use crate::memory::{figures, read};
+use crate::memory::read;
 
 /// The tables of result tuples by generation: 1,024 bytes on v2 and v3, 512 on v4 and v5e, 32 on v5p, v6e and
 /// v7x.
@@ -35,40 +35,6 @@ fn tables_of_tuples_depend_on_the_generation() {
         // Scalars in tiles of 256 are those of v2 and v3.
         assert_eq!(table(&program("T(256)", results), None), early, "{results}");
     }
-}
-
-/// An operand that is added to the result of a convolution gives its buffer to the sum.
-#[test]
-fn a_fusion_around_a_convolution_takes_the_operand_of_its_addition() {
-    let program = |kind: &str, opcode: &str| {
-        format!(
-            "HloModule m, is_scheduled=true
-
-%inside (a: f32[8,128], b: f32[128,128], c: f32[8,128]) -> f32[8,128] {{
-  %a = f32[8,128]{{1,0:T(8,128)}} parameter(0)
-  %b = f32[128,128]{{1,0:T(8,128)}} parameter(1)
-  %c = f32[8,128]{{1,0:T(8,128)}} parameter(2)
-  %product = f32[8,128]{{1,0:T(8,128)}} {opcode}(%a, %b), dim_labels=bf_io->bf
-  ROOT %sum = f32[8,128]{{1,0:T(8,128)}} add(%product, %c)
-}}
-
-ENTRY %e (p: f32[8,128], w: f32[128,128]) -> f32[8,128] {{
-  %p = f32[8,128]{{1,0:T(8,128)}} parameter(0)
-  %w = f32[128,128]{{1,0:T(8,128)}} parameter(1)
-  %x = f32[8,128]{{1,0:T(8,128)}} reverse(%p), dimensions={{0}}
-  %fused = f32[8,128]{{1,0:T(8,128)}} fusion(%p, %w, %x), kind={kind}, calls=%inside
-  ROOT %r = f32[8,128]{{1,0:T(8,128)}} reverse(%fused), dimensions={{0}}
-}}
-"
-        )
-    };
-    let temporaries = |text: &str| figures(text)[3];
-    assert_eq!(temporaries(&program("kOutput", "convolution")), 4096);
-    // Not without a convolution, and not what the convolution itself reads.
-    assert_eq!(temporaries(&program("kOutput", "dot")), 8192);
-    assert_eq!(temporaries(&program("kCustom", "convolution")), 8192);
-    let read = program("kOutput", "convolution").replace("fusion(%p, %w, %x)", "fusion(%x, %w, %p)");
-    assert_eq!(temporaries(&read), 8192);
 }
 
 /// Quotes in the names of operations, as a person wrote them.
