@@ -181,7 +181,9 @@ impl<'a> Cursor<'a> {
             if self.eat(close) {
                 return Ok(items);
             }
-            self.expect(",", &format!("`,` or `{close}`"))?;
+            if !self.eat(",") {
+                return Err(self.error(&format!("`,` or `{close}`")));
+            }
         }
     }
 

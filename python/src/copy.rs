@@ -6,7 +6,6 @@
 //! source's library: NumPy, PyTorch or JAX. Copies of a few KiB run without a plan. A larger copy has a plan,
 //! which is cached, and runs with the interpreter released.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -16,9 +15,8 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
 use tensor_layout::relayout::{Destination, Effort, Plans, Relayout, Settings};
-use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::kv::pairs;
-use tensor_layout_text::layout::{Layout as Whole, Part};
+use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, ToIndexMap};
+use tensor_layout_text::layout::{Copies, Layout as Whole, copies};
 
 use crate::error::{refusal, refused};
 use crate::layout::Layout;
@@ -112,7 +110,7 @@ pub(crate) enum Side<'a> {
     /// A layout in the library's types, and the axes that run backwards.
     One(AnyLayout, Vec<usize>),
     /// A layout that lies in several parts.
-    Parts(&'a [Part]),
+    Parts(&'a Whole),
 }
 
 impl Side<'_> {
@@ -124,19 +122,8 @@ impl Side<'_> {
         }
         Ok(match values.any() {
             Some(one) => Side::One(one.clone(), values.reversed().to_vec()),
-            None => Side::Parts(values.parts()),
+            None => Side::Parts(&layout.whole),
         })
-    }
-
-    fn parts(&self) -> PyResult<Cow<'_, [Part]>> {
-        match self {
-            Side::Parts(parts) => Ok(Cow::Borrowed(parts)),
-            Side::One(_, reversed) if !reversed.is_empty() => {
-                let sentence = "one layout runs backwards along an axis, and the other one lies in several parts";
-                Err(refusal("not_expressible", sentence))
-            }
-            Side::One(one, _) => Ok(Cow::Owned(vec![Part::whole(one.to_index_map().map_err(refused)?)])),
-        }
     }
 }
 
@@ -178,19 +165,46 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(AnyLayout, Vec<usize>)
     Ok((one.map_err(refused)?, signed.reversed))
 }
 
-/// Returns the plans of a copy. There are several if a side lies in several parts.
-pub(crate) fn plans(py: Python<'_>, from: Side<'_>, to: Side<'_>, how: How) -> PyResult<Vec<Arc<Relayout>>> {
+/// How a copy is done.
+pub(crate) enum Plan {
+    /// One plan, which the cache keeps.
+    One(Arc<Relayout>),
+    /// The copies of a side that lies in several parts.
+    Parts(Copies),
+}
+
+/// Returns how the elements of one side are copied to the other.
+pub(crate) fn planned(py: Python<'_>, from: Side<'_>, to: Side<'_>, how: How) -> PyResult<Plan> {
+    let copied = |from: &Whole, to: &Whole| {
+        py.detach(|| copies(from, to, &Settings::default())).map(Plan::Parts).map_err(refused)
+    };
     match (from, to) {
         (Side::One(from, mut reversed), Side::One(to, backwards)) => {
             turned_once(&mut reversed, backwards);
-            Ok(vec![plan(py, (from, to, reversed), how)?])
+            plan(py, (from, to, reversed), how).map(Plan::One)
         }
-        (from, to) => {
-            let (from, to) = (from.parts()?, to.parts()?);
-            let new = |(from, to): &(IndexMap, IndexMap)| Relayout::new(from, to).map(Arc::new);
-            let plans = || pairs(&from, &to)?.iter().map(new).collect::<Result<_, Error>>();
-            py.detach(plans).map_err(refused)
+        (Side::Parts(from), Side::Parts(to)) => copied(from, to),
+        (Side::Parts(from), Side::One(to, reversed)) => copied(from, &Whole::turned(to, reversed)),
+        (Side::One(from, reversed), Side::Parts(to)) => copied(&Whole::turned(from, reversed), to),
+    }
+}
+
+impl Plan {
+    /// Copies the elements, with the interpreter released where a copy is large enough.
+    pub(crate) fn run(&self, py: Python<'_>, from: &[u8], to: &mut [u8], threads: usize) -> PyResult<()> {
+        let copies = match self {
+            Plan::One(plan) => return run(py, plan, from, to, threads),
+            Plan::Parts(copies) => copies,
+        };
+        if copies.list().iter().any(|copy| copy.flip != 0) {
+            return py.detach(|| copies.run(from, to)).map_err(refused);
         }
+        for copy in copies.list() {
+            let [start, begin] = copy.at.map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+            let (from, to) = (from.get(start..).unwrap_or_default(), to.get_mut(begin..).unwrap_or_default());
+            run(py, &copy.plan, from, to, threads)?;
+        }
+        Ok(())
     }
 }
 
@@ -281,11 +295,9 @@ pub(crate) fn copy<'py>(
     let Some(out) = out else {
         let to = to.map_or_else(|| Bound::new(py, packed_like(&from)?), Ok)?;
         let (to, form) = (to.get(), to.get().form()?);
-        let plans = plans(py, from, Side::of(to)?, how)?;
+        let plan = planned(py, from, Side::of(to)?, how)?;
         let mut new = new_array(py, form.bytes, !form.has_padding)?;
-        for plan in plans {
-            run(py, &plan, source.bytes(), new.bytes_mut(&source)?, threads)?;
-        }
+        plan.run(py, source.bytes(), new.bytes_mut(&source)?, threads)?;
         return new.finish(form, Kind::of(array)?);
     };
     if Kind::of(out)? == Kind::Jax {
@@ -299,9 +311,7 @@ pub(crate) fn copy<'py>(
         }
         None => described(&memory).map(|(one, reversed)| Side::One(one, reversed))?,
     };
-    for plan in plans(py, from, into, how)? {
-        run(py, &plan, source.bytes(), memory.bytes_mut(&source)?, threads)?;
-    }
+    planned(py, from, into, how)?.run(py, source.bytes(), memory.bytes_mut(&source)?, threads)?;
     Ok(out.clone())
 }
 

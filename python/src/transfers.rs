@@ -3,10 +3,10 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
-use tensor_layout::{BufferTensorDesc, Error, IndexMap, Relayout};
+use tensor_layout::{BufferTensorDesc, Error, IndexMap};
 use tensor_layout_transfers::{Sharded, Shards as Split, TransferLimits, Transfers};
 
-use crate::copy::{How, Side, plans};
+use crate::copy::{How, Plan, Side, planned};
 use crate::error::{refusal, refused};
 use crate::layout::{Layout, data_type};
 use crate::numbers::{Count, Numbers};
@@ -36,11 +36,17 @@ pub(crate) fn transfers<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let (py, from, to) = (layout.py(), Layout::of(layout)?, Layout::of(to)?);
     let executor = executor(loops, limits)?;
-    let plans = plans(py, Side::of(from.get())?, Side::of(to.get())?, How::default())?;
-    let list = py.detach(|| {
-        let plans: Vec<&Relayout> = plans.iter().map(|plan| &**plan).collect();
-        Transfers::of(&plans, &executor)
-    });
+    let list = match planned(py, Side::of(from.get())?, Side::of(to.get())?, How::default())? {
+        Plan::One(plan) => py.detach(|| Transfers::of(&[&plan], &executor)),
+        Plan::Parts(copies) if copies.list().iter().any(|copy| copy.flip != 0) => {
+            let sentence = "a transfer moves bytes as they are, and this copy flips bits of them";
+            return Err(refusal("not_expressible", sentence));
+        }
+        Plan::Parts(copies) => py.detach(|| {
+            let copies: Vec<_> = copies.list().iter().map(|copy| (&*copy.plan, copy.at)).collect();
+            Transfers::placed(&copies, &executor)
+        }),
+    };
     rows(py, &list.map_err(refused)?)
 }
 

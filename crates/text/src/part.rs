@@ -1,5 +1,6 @@
 //! `Part`: some indices of a tensor, with the offsets of their elements.
 
+use smallvec::SmallVec;
 use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap};
 
@@ -36,6 +37,9 @@ pub(crate) struct Run {
     pub(crate) step: u64,
     pub(crate) count: u64,
 }
+
+/// One run for each axis.
+pub(crate) type Runs = SmallVec<[Run; 6]>;
 
 impl Run {
     pub(crate) fn new(slice: Slice, count: u64) -> Run {
@@ -90,7 +94,7 @@ impl Part {
     }
 
     /// Returns the indices that this part and the runs have in common, one run for each axis.
-    pub(crate) fn common(&self, runs: &[Run]) -> Option<Vec<Run>> {
+    pub(crate) fn common(&self, runs: &[Run]) -> Option<Runs> {
         self.runs().zip(runs).map(|(own, &other)| own.common(other)).collect()
     }
 
@@ -129,14 +133,11 @@ pub(crate) fn check_index(sizes: &[u64], index: &[u64]) -> Result<(), Error> {
 /// Returns the indices that a part on one side and a part on the other have in common, for all pairs that
 /// have some. Parts that follow each other along an axis, as the runs of a block table do, are found by their
 /// first indices, so two tables take as many steps as they have common runs.
-pub(crate) fn common<'p>(
-    parts: &'p [Part],
-    others: &'p [Part],
-) -> impl Iterator<Item = (&'p Part, Vec<Run>, &'p Part)> {
+pub(crate) fn common<'p>(parts: &'p [Part], others: &'p [Part]) -> impl Iterator<Item = (&'p Part, Runs, &'p Part)> {
     let axis = axis_in_order(others);
     let along = move |part: &Part| axis.and_then(|axis| part.runs().nth(axis)).filter(|run| run.step == 1);
     parts.iter().flat_map(move |part| {
-        let runs: Vec<Run> = part.runs().collect();
+        let runs: Runs = part.runs().collect();
         let near = along(part).map_or(others, |run| {
             let past = |other: &Part, of: Run| along(other).is_some_and(|other| other.end() <= of.start);
             let first = others.partition_point(|other| past(other, run));

@@ -4,8 +4,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use tensor_layout::relayout::Settings;
 use tensor_layout::{BufferTensorDesc, DataType, Relayout};
+use tensor_layout_text::Layout;
 use tensor_layout_text::kv::{KvCache, copies};
+use tensor_layout_text::layout;
 use tensor_layout_transfers::{Shards, TransferLimits, Transfers, reshard};
 
 fn least(times: usize, mut run: impl FnMut()) -> f64 {
@@ -39,6 +42,27 @@ fn block_tables() {
             seconds * 1e3
         );
     }
+    let text = |order: &str, table: &[u64], content: &str| {
+        format!("kv:{order}:bf16[L=32,B={table:?}/1024,H=8,N=16,{content}]").replace(' ', "")
+    };
+    let (from, to) = (text("LBNHC", &source, "C=256"), text("BHL2ND", &destination, "D=128"));
+    let read = || [&from, &to].map(|text| text.parse::<Layout>().unwrap());
+    let copied = |[from, to]: &[Layout; 2]| layout::copies(from, to, &Settings::default()).unwrap();
+    let listed = |copies: &layout::Copies| {
+        let placed: Vec<_> = copies.list().iter().map(|copy| (&*copy.plan, copy.at)).collect();
+        Transfers::placed(&placed, &TransferLimits::any()).unwrap()
+    };
+    let layouts = read();
+    let copies = copied(&layouts);
+    let milliseconds = [
+        least(50, || drop(black_box(read()))),
+        least(50, || drop(black_box(copied(&layouts)))),
+        least(50, || drop(black_box(listed(&copies)))),
+        least(50, || drop(black_box(listed(&copied(&read()))))),
+    ]
+    .map(|seconds| format!("{:.2}", seconds * 1e3));
+    let [read, copied, listed, all] = milliseconds;
+    println!("the same from texts: read in {read} ms, copies in {copied} ms, listed in {listed} ms, in all {all} ms");
 }
 
 fn main() {

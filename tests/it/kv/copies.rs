@@ -3,10 +3,9 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use ndarray::{ArrayD, Axis, IxDyn};
-use tensor_layout::relayout::Relayout;
-use tensor_layout::{BufferTensorDesc, ToIndexMap};
-use tensor_layout_text::kv::pairs;
-use tensor_layout_text::layout::Part;
+use tensor_layout::BufferTensorDesc;
+use tensor_layout::relayout::{Relayout, Settings};
+use tensor_layout_text::layout::{Layout, copies};
 
 use super::{cache, map};
 
@@ -70,12 +69,11 @@ fn numbers(bytes: &[u8]) -> Vec<u16> {
     bytes.chunks_exact(2).map(|bytes| u16::from_ne_bytes([bytes[0], bytes[1]])).collect()
 }
 
-/// Copies a cache of `memory` to another cache of `length` elements, pair by pair.
-fn copied(from: &[Part], memory: &[u16], to: &[Part], length: usize) -> Vec<u16> {
+/// Copies a layout in `memory` to another layout of `length` elements.
+fn copied(from: &Layout, memory: &[u16], to: &Layout, length: usize) -> Vec<u16> {
     let mut written = vec![u16::MAX; length];
-    for (from, to) in pairs(from, to).unwrap() {
-        Relayout::new(&from, &to).unwrap().run(cast_slice(memory), cast_slice_mut::<u16, u8>(&mut written)).unwrap();
-    }
+    let copies = copies(from, to, &Settings::default()).unwrap();
+    copies.run(cast_slice(memory), cast_slice_mut::<u16, u8>(&mut written)).unwrap();
     written
 }
 
@@ -100,27 +98,25 @@ fn block_tables_are_gathered_and_scattered() {
     let text = |order: &str, table: &[usize], pool: usize, block: usize, more: &str| {
         format!("kv:{order}:u16[L={LAYERS},B={table:?}/{pool},T={tokens},H={HEADS},N={block},{more}]").replace(' ', "")
     };
-    let from = cache(&text("LBNHC", &table, 8, 16, "C=10"));
-    assert_eq!(from.parts().len(), 5, "5, 6, 7 are one run");
+    let layout = |text: &str| text.parse::<Layout>().unwrap();
+    let from = layout(&text("LBNHC", &table, 8, 16, "C=10"));
+    assert_eq!(from.values().parts().len(), 5, "5, 6, 7 are one run");
     // Gathered to one dense tensor.
     let dense = BufferTensorDesc::packed(tensor_layout::DataType::U16, &[LAYERS as u64, tokens as u64, 3, 10]).unwrap();
-    let whole = [Part::whole(dense.to_index_map().unwrap())];
+    let whole = Layout::from(dense);
     let sequence: Vec<u16> = gathered(&table, 16).iter().copied().collect();
-    assert_eq!(copied(&from.parts(), &pool, &whole, sequence.len()), sequence);
+    assert_eq!(copied(&from, &pool, &whole, sequence.len()), sequence);
     // From there to blocks of another order and size, of which only the chosen places are written.
     for (order, content) in [("BHL2ND", "D=5"), ("LBHNC", "C=10,kernel=8")] {
-        let to = cache(&text(order, &other, 4, 32, content));
-        let written = copied(&whole, &sequence, &to.parts(), 7680);
-        let direct = copied(&from.parts(), &pool, &to.parts(), 7680);
+        let to = layout(&text(order, &other, 4, 32, content));
+        let written = copied(&whole, &sequence, &to, 7680);
+        let direct = copied(&from, &pool, &to, 7680);
         assert_eq!(written, direct, "in two steps and in one");
         assert_eq!(written.iter().filter(|&&element| element != u16::MAX).count(), sequence.len());
-        assert_eq!(copied(&to.parts(), &written, &whole, sequence.len()), sequence, "and back");
+        assert_eq!(copied(&to, &written, &whole, sequence.len()), sequence, "and back");
     }
-    let (short, long) =
-        (cache("kv:LBNHC:u16[L=1,B=[1,0]/4,H=1,N=2,C=2]"), cache("kv:LBNHC:u16[L=1,B=[1,0,3]/4,H=1,N=2,C=2]"));
-    assert!(
-        pairs(&short.parts(), &long.parts()).unwrap_err().to_string().contains("2 indices on axis 1 and the other 3")
-    );
+    let [short, long] = ["[1,0]", "[1,0,3]"].map(|table| layout(&format!("kv:LBNHC:u16[L=1,B={table}/4,H=1,N=2,C=2]")));
+    assert_eq!(copies(&short, &long, &Settings::default()).unwrap_err().code(), "size_mismatch");
 }
 
 #[test]

@@ -54,7 +54,6 @@
 mod copies;
 mod layout;
 mod page;
-mod pairs;
 mod placed;
 mod recognise;
 
@@ -76,7 +75,6 @@ use crate::part::Part;
 pub use copies::{BlockCopy, copies};
 use layout::{Field, Written, refused};
 pub use page::{PageField, Pages};
-pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
 
 /// A row of the table of orders, `crates/text/src/kv/orders.txt`.
@@ -272,8 +270,32 @@ impl KvCache {
     /// The parts of the cache, in the order of the indices: one, unless the cache has a block table.
     #[must_use]
     pub fn parts(&self) -> Vec<Part> {
-        // The cache was checked when it was made.
-        self.runs().filter_map(|run| self.part(run).ok()).collect()
+        let mut parts: Vec<Part> = Vec::with_capacity(self.table().len().max(1));
+        let mut last = None;
+        for run in self.runs() {
+            let moved = last.zip(parts.last()).zip(run).and_then(|((last, part), run)| self.moved(last, part, run));
+            // The cache was checked when it was made.
+            parts.extend(moved.or_else(|| self.part(run).ok()));
+            last = run;
+        }
+        parts
+    }
+
+    /// Returns the part of a run of blocks, made of the part of another run, from which it differs in its
+    /// first block alone. `None` if it has another length.
+    fn moved(&self, other: (u64, &[u64]), part: &Part, (start, run): (u64, &[u64])) -> Option<Part> {
+        let count = checked::count(run.len()).checked_mul(self.tokens_of_block)?;
+        let is_cut = start.checked_add(count)? > self.written.size("T").unwrap_or(u64::MAX);
+        let place = self.place?;
+        if is_cut || part.map.sizes().get(place) != Some(&count) || part.map.sizes().contains(&0) {
+            return None;
+        }
+        let [first, before] = [run, other.1].map(|run| run.first()?.checked_mul(self.block));
+        let base = part.map.base().checked_add(first?)?.checked_sub(before?)?;
+        let map = part.map.clone().with_base(base).ok()?.with_physical_elements(self.whole.physical_elements()).ok()?;
+        let mut indices = part.indices.clone();
+        *indices.get_mut(place)? = (start..start.checked_add(count)?).into();
+        Some(Part { indices, map: map.with_gap_owner(part.map.gap_owner()), flip: part.flip })
     }
 
     fn table(&self) -> &[u64] {

@@ -26,7 +26,7 @@ use super::group_copy::GroupCopy;
 use super::pixels::together;
 use super::{Layout, Plane, Role};
 use crate::part::common;
-use crate::part::{Part, Run};
+use crate::part::{Part, Run, Runs};
 
 /// The copies that together are the copy of one layout to another, as [`copies`] returns them.
 #[derive(Debug, Clone)]
@@ -173,11 +173,22 @@ fn plane_copies(
     }
     refuse_repeated(to)?;
     let mut shared = Shared { plans: Vec::new(), settings: Settings { padding: Padding::Keep, ..settings } };
+    let mut last: Option<Last<'_>> = None;
     for (one, runs, other) in common(&from.parts, &to.parts) {
-        for (source, destination) in pieces(one, other, runs)? {
-            let (plan, own) = shared.plan(source, destination)?;
+        let copy = |plan, own: [u64; 2]| {
             let at = [at[0].saturating_add(own[0]), at[1].saturating_add(own[1])];
-            list.push(PartCopy { plan, at, flip: one.flip ^ other.flip, plane });
+            PartCopy { plan, at, flip: one.flip ^ other.flip, plane }
+        };
+        if let Some((last, own)) = last.as_ref().and_then(|last| Some((last, last.moved_to([one, other], &runs)?))) {
+            list.push(copy(last.plan.clone(), own));
+            continue;
+        }
+        let pieces = pieces(one, other, &runs)?;
+        let is_one = pieces.len() == 1;
+        for (source, destination) in pieces {
+            let (plan, own) = shared.plan(source, destination)?;
+            list.push(copy(plan.clone(), own));
+            last = is_one.then(|| Last { parts: [one, other], runs: runs.clone(), plan, own });
         }
     }
     Ok(())
@@ -245,6 +256,39 @@ impl Shared {
     }
 }
 
+/// A copy between two parts. The next one often differs in the first offsets of its parts alone, as that of
+/// the next block of a table does.
+struct Last<'p> {
+    parts: [&'p Part; 2],
+    runs: Runs,
+    plan: Arc<Relayout>,
+    own: [u64; 2],
+}
+
+impl Last<'_> {
+    /// Returns the bytes that are added to the offsets of the plan for the copy between two other parts of the
+    /// same planes. `None` if that copy may have another plan.
+    fn moved_to(&self, parts: [&Part; 2], runs: &[Run]) -> Option<[u64; 2]> {
+        let mut own = self.own;
+        for ((part, before), own) in parts.into_iter().zip(self.parts).zip(&mut own) {
+            let (map, other) = (&part.map, &before.map);
+            let has_form = !map.components().is_empty() && map.swizzle().is_none() && map.element_bits() % 8 == 0;
+            let taken = part.runs().zip(runs).map(|(whole, run)| run.within(whole));
+            let taken_before = before.runs().zip(&self.runs).map(|(whole, run)| run.within(whole));
+            if !has_form
+                || map.sizes() != other.sizes()
+                || map.components() != other.components()
+                || !taken.eq(taken_before)
+            {
+                return None;
+            }
+            let bytes = |elements: u64| elements.checked_mul(u64::from(map.element_bits().div_euclid(8)));
+            *own = own.checked_add(bytes(map.base())?)?.checked_sub(bytes(other.base())?)?;
+        }
+        Some(own)
+    }
+}
+
 /// Moves a map to the start of its buffer, so that copies at different offsets can share a plan. Returns the
 /// map and the number of bytes that it was moved by. A map that does not begin at a whole byte is not moved.
 fn moved(map: IndexMap) -> Result<(IndexMap, u64), Error> {
@@ -257,9 +301,9 @@ fn moved(map: IndexMap) -> Result<(IndexMap, u64), Error> {
 }
 
 /// Returns the maps of the common indices of two parts, cut where a view would not exist.
-fn pieces(from: &Part, to: &Part, runs: Vec<Run>) -> Result<Vec<(IndexMap, IndexMap)>, Error> {
+fn pieces(from: &Part, to: &Part, runs: &Runs) -> Result<Vec<(IndexMap, IndexMap)>, Error> {
     let both = |runs: &[Run]| Ok::<_, Error>((from.map_of(runs)?, to.map_of(runs)?));
-    let error = match both(&runs) {
+    let error = match both(runs) {
         Ok(pair) => return Ok(vec![pair]),
         Err(error) => error,
     };
@@ -298,12 +342,13 @@ fn pieces(from: &Part, to: &Part, runs: Vec<Run>) -> Result<Vec<(IndexMap, Index
 /// Refuses parts of a destination that share an element. A part of a block table is a range of blocks, so two
 /// parts that share a block are neighbours in the order of their first offsets.
 fn refuse_repeated(plane: &Plane) -> Result<(), Error> {
-    let first = |part: &Part| part.map.offset(&vec![0; part.map.sizes().len()]);
+    let zeros = vec![0; plane.map_sizes().len()];
+    let first = |part: &Part| part.map.offset(&zeros);
     let stored = plane.parts.iter().filter(|part| plane.parts.len() > 1 && part.map.element_count() > 0);
     let mut starts = stored.map(|part| Ok((first(part)?, part))).collect::<Result<Vec<_>, Error>>()?;
     starts.sort_by_key(|start| start.0);
     for (&(_, before), &(offset, part)) in starts.iter().zip(starts.iter().skip(1)) {
-        if offset < before.map.physical_elements()
+        if offset < before.map.span_elements()
             && let Some(found) = before.map.inverse(offset)?
         {
             let own = part.outside(&vec![0; found.len()]);

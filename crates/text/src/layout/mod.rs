@@ -145,8 +145,10 @@ pub enum Role {
 enum Written {
     /// A layout in a notation. The text is made when it is needed, unless it is given.
     One { layout: AnyLayout, notation: Notation, text: Option<String> },
-    /// The text of a name or of a cache with several parts.
+    /// The text of a name.
     Parts(String),
+    /// A cache with several parts, whose text is made when it is needed.
+    Cache(Box<KvCache>),
     /// A value without elements, or without a size.
     Shape(Shape),
 }
@@ -246,8 +248,8 @@ impl Plane {
         Plane { records: records(&text), ..Plane::one(layout, Notation::Named, Some(text)) }
     }
 
-    fn in_parts(sizes: Vec<u64>, parts: impl IntoIterator<Item = Part>, text: String) -> Plane {
-        Plane { sizes, parts: parts.into_iter().collect(), written: Written::Parts(text), ..Plane::default() }
+    fn in_parts(sizes: Vec<u64>, parts: impl Into<SmallVec<[Part; 1]>>, text: String) -> Plane {
+        Plane { sizes, parts: parts.into(), written: Written::Parts(text), ..Plane::default() }
     }
 
     /// The sizes, in values.
@@ -384,7 +386,10 @@ impl From<KvCache> for Layout {
     fn from(cache: KvCache) -> Layout {
         let plane = match cache.to_index_map() {
             Ok(map) => Plane::named(map.into(), cache.to_string()),
-            Err(_) => Plane::in_parts(cache.sizes(), cache.parts(), cache.to_string()),
+            Err(_) => {
+                let written = Written::Cache(Box::new(cache.clone()));
+                Plane { written, ..Plane::in_parts(cache.sizes(), cache.parts(), String::new()) }
+            }
         };
         Layout::with(SmallVec::from_iter([plane]), Whole::Cache(cache))
     }

@@ -92,7 +92,7 @@ impl Plane {
                 let reason = format!("{text} stores the bits of blocks in groups of rows, so no element has one place");
                 Error::not_expressible("single index map", reason)
             }
-            Written::Shape(_) => none(),
+            Written::Shape(_) | Written::Cache(_) => none(),
         }
     }
 

@@ -49,6 +49,7 @@ impl fmt::Display for Plane {
                 return write!(f, "{name}{sizes} in {}", counted(self.parts.len(), "part"));
             }
             Written::Parts(text) | Written::One { text: Some(text), .. } => return f.write_str(text),
+            Written::Cache(cache) => return cache.fmt(f),
             Written::Shape(shape) => return shape.fmt(f),
             Written::One { layout, notation, .. } => (layout, *notation),
         };
@@ -90,7 +91,7 @@ impl Plane {
     pub fn notation(&self) -> Notation {
         match &self.written {
             Written::One { notation, .. } => *notation,
-            Written::Parts(_) => Notation::Named,
+            Written::Parts(_) | Written::Cache(_) => Notation::Named,
             Written::Shape(_) => Notation::Xla,
         }
     }
@@ -110,6 +111,7 @@ impl Plane {
         match &self.written {
             Written::One { notation: own, text: Some(text), .. } if *own == notation => Ok(text.clone()),
             Written::Parts(text) if notation == Notation::Named => Ok(text.clone()),
+            Written::Cache(cache) if notation == Notation::Named => Ok(cache.to_string()),
             Written::Shape(shape) if notation == Notation::Xla => Ok(shape.to_string()),
             Written::One { layout, .. } => text_in(layout, notation),
             _ => Err(self.whole().err().unwrap_or_else(|| self.why_without_map())),
