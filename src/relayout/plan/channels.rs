@@ -62,6 +62,16 @@ pub(super) fn channels(
     if is_dense(from) && is_dense(to) && has_kernel {
         return None;
     }
+    // Two to four runs that make whole groups of the destination are permuted in registers. As channels,
+    // `combine_dims_f32` takes 1.5 to 1.7 times as long (a Xeon).
+    let joins = |other: Stride| {
+        (2..=4).contains(&other.extent)
+            && usize::try_from(other.destination) == Ok(run)
+            && run.saturating_mul(other.extent) == to
+    };
+    if channel.is_none() && run > unit && strides().any(|(_, other)| joins(other)) {
+        return None;
+    }
     let along = channel.map_or(Stride { extent: count, source: 0, destination: 0 }, |(_, channel)| channel);
     let offsets = (0..count).map(|i| {
         let offset = |apart: isize| match apart {
