@@ -69,8 +69,8 @@ fn main() {
 }
 
 /// Five settings: the default, safe Rust, streaming stores with zeros in the padding, registers of 32 bytes
-/// with a pattern in the padding, and an axis that runs backwards. A level that this CPU lacks becomes a lower
-/// one.
+/// with a pattern in the padding, and an axis that runs backwards. A level that this CPU lacks becomes a
+/// lower one.
 fn settings() -> [Settings; 5] {
     let plain = Settings::default();
     [
