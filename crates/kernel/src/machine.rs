@@ -71,7 +71,8 @@ impl Caches {
 /// glibc does not know, and for other C libraries.
 #[cfg(target_arch = "x86_64")]
 fn of_c_library() -> Option<Caches> {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // Miri knows no caches.
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     {
         use std::ffi::{c_int, c_long};
         /// `_SC_LEVEL1_DCACHE_SIZE`, `_SC_LEVEL1_DCACHE_ASSOC` and `_SC_LEVEL2_CACHE_SIZE`.
