@@ -14,8 +14,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
+use tensor_layout::element::BlockType;
 use tensor_layout::relayout::{Destination, Effort, Plans, Relayout, Settings};
-use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, ToIndexMap};
+use tensor_layout::strided::BlockTensorDesc;
+use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, Error, ToIndexMap};
 use tensor_layout_text::layout::{Copies, Layout as Whole, copies};
 
 use crate::error::{refusal, refused};
@@ -107,8 +109,8 @@ fn pool_of(threads: usize) -> PyResult<&'static ThreadPool> {
 /// One side of a copy.
 #[allow(clippy::large_enum_variant, reason = "a side is made once a copy, and is not kept")]
 pub(crate) enum Side<'a> {
-    /// A layout in the library's types, and the axes that run backwards.
-    One(AnyLayout, Vec<usize>),
+    /// A layout in the library's types, the axes that run backwards, and the type of its blocks.
+    One(AnyLayout, Vec<usize>, Option<BlockType>),
     /// A layout that lies in several parts.
     Parts(&'a Whole),
 }
@@ -121,7 +123,10 @@ impl Side<'_> {
             layout.map()?;
         }
         Ok(match values.any() {
-            Some(one) => Side::One(one.clone(), values.reversed().to_vec()),
+            Some(one) => {
+                let block_type = values.blocks().map(BlockTensorDesc::block_type);
+                Side::One(one.clone(), values.reversed().to_vec(), block_type)
+            }
             None => Side::Parts(&layout.whole),
         })
     }
@@ -170,22 +175,28 @@ pub(crate) enum Plan {
     /// One plan, which the cache keeps.
     One(Arc<Relayout>),
     /// The copies of a side that lies in several parts.
-    Parts(Copies),
+    Parts(Box<Copies>),
 }
 
 /// Returns how the elements of one side are copied to the other.
 pub(crate) fn planned(py: Python<'_>, from: Side<'_>, to: Side<'_>, how: How) -> PyResult<Plan> {
     let copied = |from: &Whole, to: &Whole| {
-        py.detach(|| copies(from, to, &Settings::default())).map(Plan::Parts).map_err(refused)
+        py.detach(|| copies(from, to, &Settings::default()))
+            .map(|copies| Plan::Parts(Box::new(copies)))
+            .map_err(refused)
     };
     match (from, to) {
-        (Side::One(from, mut reversed), Side::One(to, backwards)) => {
+        // A plan sees only the bytes of blocks. It would accept two block types of equal size.
+        (Side::One(.., Some(expected)), Side::One(.., Some(found))) if expected != found => {
+            Err(refused(Error::data_type_mismatch(expected.to_string(), found.to_string())))
+        }
+        (Side::One(from, mut reversed, _), Side::One(to, backwards, _)) => {
             turned_once(&mut reversed, backwards);
             plan(py, (from, to, reversed), how).map(Plan::One)
         }
         (Side::Parts(from), Side::Parts(to)) => copied(from, to),
-        (Side::Parts(from), Side::One(to, reversed)) => copied(from, &Whole::turned(to, reversed)),
-        (Side::One(from, reversed), Side::Parts(to)) => copied(&Whole::turned(from, reversed), to),
+        (Side::Parts(from), Side::One(to, reversed, _)) => copied(from, &Whole::turned(to, reversed)),
+        (Side::One(from, reversed, _), Side::Parts(to)) => copied(&Whole::turned(from, reversed), to),
     }
 }
 
@@ -198,6 +209,14 @@ impl Plan {
         };
         if copies.list().iter().any(|copy| copy.flip != 0) {
             return py.detach(|| copies.run(from, to)).map_err(refused);
+        }
+        // No byte is written to memory that is too short for a later copy.
+        let needed = [copies.source_size_in_bytes(), copies.destination_size_in_bytes()];
+        let found = [from.len(), to.len()].map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX));
+        for (what, needed, found) in [("source", needed[0], found[0]), ("destination", needed[1], found[1])] {
+            if found < needed {
+                return Err(refused(Error::buffer_too_short(what, needed, found)));
+            }
         }
         for copy in copies.list() {
             let [start, begin] = copy.at.map(|at| usize::try_from(at).unwrap_or(usize::MAX));
@@ -290,7 +309,7 @@ pub(crate) fn copy<'py>(
             require_packed(&source, "the array", "layout")?;
             Side::of(layout.get())?
         }
-        None => described(&source).map(|(one, reversed)| Side::One(one, reversed))?,
+        None => described(&source).map(|(one, reversed)| Side::One(one, reversed, None))?,
     };
     let Some(out) = out else {
         let to = to.map_or_else(|| Bound::new(py, packed_like(&from)?), Ok)?;
@@ -309,7 +328,7 @@ pub(crate) fn copy<'py>(
             require_packed(&memory, "`out`", "to")?;
             Side::of(to.get())?
         }
-        None => described(&memory).map(|(one, reversed)| Side::One(one, reversed))?,
+        None => described(&memory).map(|(one, reversed)| Side::One(one, reversed, None))?,
     };
     planned(py, from, into, how)?.run(py, source.bytes(), memory.bytes_mut(&source)?, threads)?;
     Ok(out.clone())
@@ -317,7 +336,7 @@ pub(crate) fn copy<'py>(
 
 /// Returns the packed row-major layout of the same elements.
 fn packed_like(side: &Side<'_>) -> PyResult<Layout> {
-    let Side::One(one, _) = side else {
+    let Side::One(one, ..) = side else {
         let sentence = "the layout lies in several parts: pass `to`, the layout of the result";
         return Err(refusal("not_expressible", sentence));
     };

@@ -355,6 +355,33 @@ def test_layouts_in_parts():
         copy(np.zeros((128, 320), "u1"), weights)
 
 
+def test_repacked_blocks_flip_the_bits_that_they_store_flipped():
+    plain, repacked = "q4_0[4,64]", "ggml.q4_0x4<8>:q4_0[4,64]"
+    blocks = np.arange(144, dtype=np.uint8).reshape(4, 2, 18)
+    # Four rows of blocks: their scales, and then eight bytes of each in turn, with the top bits of values flipped.
+    values = blocks[..., 2:].reshape(4, 2, 2, 8).transpose(1, 2, 0, 3).reshape(2, 64) ^ 0x88
+    scales = blocks[..., :2].transpose(1, 0, 2).reshape(2, 8)
+    expected = np.concatenate([scales, values], axis=1).ravel()
+    out, back = np.zeros(144, np.uint8), np.zeros(144, np.uint8)
+    copy(blocks, repacked, out=out, layout=plain)
+    assert (out == expected).all()
+    copy(out, plain, out=back, layout=repacked)
+    assert (back == blocks.ravel()).all()
+    short = np.zeros(143, np.uint8)
+    with pytest.raises(LayoutError, match="the destination holds 143 bytes, but its layout needs 144"):
+        copy(blocks, repacked, out=short, layout=plain)
+    with pytest.raises(LayoutError, match="this copy flips bits"):
+        relayout.transfers(plain, repacked)
+    with pytest.raises(LayoutError) as refused:
+        copy(blocks, "iq4_nl[4,64]", out=out, layout=plain)
+    assert refused.value.code == "data_type_mismatch"
+    short = np.zeros(20, np.uint8)
+    with pytest.raises(LayoutError, match="the destination holds 20 bytes, but its layout needs 24"):
+        copy(np.arange(1, 19, dtype=np.uint8), "kv:LBNHC:u8[L=1,B=[0,3,1]/4,T=9,H=1,N=3,C=2]", out=short,
+             layout="u8[1,9,1,2]:[18,2,2,1]")
+    assert not short.any()
+
+
 def test_layouts_that_run_backwards():
     array = np.arange(15, dtype="f4").reshape(3, 5)
     layout = Layout(array[::-1])
