@@ -281,23 +281,6 @@ impl KvCache {
         parts
     }
 
-    /// Returns the part of a run of blocks, made of the part of another run, from which it differs in its
-    /// first block alone. `None` if it has another length.
-    fn moved(&self, other: (u64, &[u64]), part: &Part, (start, run): (u64, &[u64])) -> Option<Part> {
-        let count = checked::count(run.len()).checked_mul(self.tokens_of_block)?;
-        let is_cut = start.checked_add(count)? > self.written.size("T").unwrap_or(u64::MAX);
-        let place = self.place?;
-        if is_cut || part.map.sizes().get(place) != Some(&count) || part.map.sizes().contains(&0) {
-            return None;
-        }
-        let [first, before] = [run, other.1].map(|run| run.first()?.checked_mul(self.block));
-        let base = part.map.base().checked_add(first?)?.checked_sub(before?)?;
-        let map = part.map.clone().with_base(base).ok()?.with_physical_elements(self.whole.physical_elements()).ok()?;
-        let mut indices = part.indices.clone();
-        *indices.get_mut(place)? = (start..start.checked_add(count)?).into();
-        Some(Part { indices, map: map.with_gap_owner(part.map.gap_owner()), flip: part.flip })
-    }
-
     fn table(&self) -> &[u64] {
         self.written.field("B").map(|field| field.table.as_slice()).unwrap_or_default()
     }

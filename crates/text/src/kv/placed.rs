@@ -1,4 +1,4 @@
-//! The cache of a list of fields: where each axis and each block is.
+//! The cache of a list of fields: where each axis and each block is, and blocks that differ in their place.
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS};
@@ -7,6 +7,7 @@ use tensor_layout::strided::Slice;
 
 use super::KvCache;
 use super::layout::{FIELDS, Field, Written};
+use crate::part::Part;
 
 impl Written {
     /// Returns the cache with this field instead of the field of the same name.
@@ -63,5 +64,24 @@ impl Written {
         let cache = KvCache { written: self, axes, whole, ranges, is_whole, place, block, tokens_of_block };
         cache.check()?;
         Ok(cache)
+    }
+}
+
+impl KvCache {
+    /// Returns the part of a run of blocks, made of the part of another run, from which it differs in its
+    /// first block alone. `None` if it has another length.
+    pub(super) fn moved(&self, other: (u64, &[u64]), part: &Part, (start, run): (u64, &[u64])) -> Option<Part> {
+        let count = checked::count(run.len()).checked_mul(self.tokens_of_block)?;
+        let is_cut = start.checked_add(count)? > self.written.size("T").unwrap_or(u64::MAX);
+        let place = self.place?;
+        if is_cut || part.map.sizes().get(place) != Some(&count) || part.map.sizes().contains(&0) {
+            return None;
+        }
+        let [first, before] = [run, other.1].map(|run| run.first()?.checked_mul(self.block));
+        let base = part.map.base().checked_add(first?)?.checked_sub(before?)?;
+        let map = part.map.clone().with_base(base).ok()?.with_physical_elements(self.whole.physical_elements()).ok()?;
+        let mut indices = part.indices.clone();
+        *indices.get_mut(place)? = (start..start.checked_add(count)?).into();
+        Some(Part { indices, map: map.with_gap_owner(part.map.gap_owner()), flip: part.flip })
     }
 }

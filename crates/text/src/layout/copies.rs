@@ -266,8 +266,8 @@ struct Last<'p> {
 }
 
 impl Last<'_> {
-    /// Returns the bytes that are added to the offsets of the plan for the copy between two other parts of the
-    /// same planes. `None` if that copy may have another plan.
+    /// Returns the bytes that are added to the offsets of the plan for the copy between two other parts of
+    /// the same planes. `None` if that copy may have another plan.
     fn moved_to(&self, parts: [&Part; 2], runs: &[Run]) -> Option<[u64; 2]> {
         let mut own = self.own;
         for ((part, before), own) in parts.into_iter().zip(self.parts).zip(&mut own) {
