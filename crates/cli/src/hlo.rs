@@ -118,7 +118,9 @@ fn print(report: &Report, output: &mut Output) -> Result<Verdict, Stop> {
             ReportLine::Table(found) => {
                 let mut table = Table::new(found.columns());
                 found.rows().iter().for_each(|row| table.row(row.iter().cloned()));
-                output.lines(table.lines().into_iter().skip(usize::from(!found.has_head())))?;
+                for line in table.lines().into_iter().skip(usize::from(!found.has_head())) {
+                    output.line(line)?;
+                }
             }
             ReportLine::Line(line) => output.line(line)?,
             _ => {}

@@ -115,10 +115,6 @@ impl<'w> Output<'w> {
         Ok(Verdict::Well)
     }
 
-    pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> Result<(), Stop> {
-        lines.into_iter().try_for_each(|line| self.line(line))
-    }
-
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         Ok(self.out.write_all(bytes)?)
     }

@@ -55,8 +55,9 @@ pub struct PageField {
 
 /// Pages of several kinds of state: `kv page B=128 { conv: bf16[3,2048], ssm: f32[8,64,128] } to 274432`.
 ///
-/// The [module](self) has the grammar. A [`Layout`](crate::Layout) is made of it by `TryFrom`, with a plane
-/// for each field, and [`Layout::pages`](crate::Layout::pages) gives it back.
+/// Each field has a name, a type and the sizes in a page. It lies behind the one before it, or `at` a byte of
+/// the page, and `to` is the distance of pages in bytes. A [`Layout`](crate::Layout) is made of pages by
+/// `TryFrom`, with a plane for each field, and [`Layout::pages`](crate::Layout::pages) gives them back.
 ///
 /// ```
 /// use tensor_layout_text::Layout;
