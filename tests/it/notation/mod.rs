@@ -5,6 +5,7 @@ mod nothing_dropped;
 mod page;
 mod printed;
 mod reading;
+mod reading_back;
 mod shortest;
 mod spell;
 mod steps_of_views;

@@ -293,7 +293,7 @@ impl KvCache {
         let end = self.written.size("T").unwrap_or(u64::MAX);
         core::iter::once(None)
             .filter(move |_| table.is_empty())
-            .chain(runs.take_while(move |run| run.is_none_or(|(start, _)| start < end)))
+            .chain(runs.take_while(move |run| run.is_none_or(|(start, _)| start < end || start == 0)))
     }
 
     /// Returns the part of a run of blocks.

@@ -10,7 +10,7 @@ use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error};
 
 use crate::kv::Pages;
-use crate::notation::{Notation, Read, array_of_onednn_tag, read_array, read_whole};
+use crate::notation::{Notation, Read, ViewStep, array_of_onednn_tag, read_array, read_whole};
 use crate::numbers::{list, read_list};
 
 use super::frame::Frame;
@@ -18,6 +18,10 @@ use super::{Layout, Plane, Role, Whole, Written};
 
 /// The word between the planes. No notation of a single plane has it.
 const WITH: &str = " with ";
+
+/// The words around the axes that run backwards, where no notation has negative strides for a layout.
+pub(super) const AXES: &str = ", axes ";
+pub(super) const BACKWARDS: &str = " backwards";
 
 impl Layout {
     /// Reads a layout of XLA, sizes and strides, an axis order, or a tag of oneDNN, with the type and sizes
@@ -57,6 +61,11 @@ impl FromStr for Layout {
     fn from_str(text: &str) -> Result<Layout, Error> {
         if text.contains(WITH) {
             return with_scales(text);
+        }
+        if let Some((layout, axes)) = text.trim_end().strip_suffix(BACKWARDS).and_then(|text| text.rsplit_once(AXES)) {
+            let axes = read_list(axes, "an axis that runs backwards")?;
+            let axes = axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect();
+            return layout.parse::<Layout>()?.view(&ViewStep::Reverse(axes));
         }
         let mut cursor = Cursor::new(text);
         if cursor.rest().starts_with("frame.") {

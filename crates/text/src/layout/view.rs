@@ -156,7 +156,10 @@ impl Plane {
     }
 
     fn reverse(&self, axes: &[usize]) -> Result<Plane, Error> {
-        let innermost = self.sizes.len().saturating_sub(1);
+        let (rank, innermost) = (self.sizes.len(), self.sizes.len().saturating_sub(1));
+        if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
+            return Err(Error::axis_out_of_range(axis, rank));
+        }
         if self.blocks.is_some() && axes.contains(&innermost) {
             return Err(refused(format!("axis {innermost} is stored in blocks of values, so it runs forwards")));
         }

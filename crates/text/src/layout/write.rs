@@ -2,13 +2,14 @@
 
 use core::fmt;
 
+use tensor_layout::Error;
 use tensor_layout::plan::counted;
-use tensor_layout::{AnyLayout, Error};
 
 use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_cute, signed_numpy, text, text_in};
 
 use crate::numbers::list;
 
+use super::read::{AXES, BACKWARDS};
 use super::{Layout, Plane, Role, Whole, Written};
 
 impl fmt::Display for Layout {
@@ -40,8 +41,22 @@ impl fmt::Display for Layout {
 
 impl fmt::Display for Plane {
     /// Writes the plane without what its role says. Axes that run backwards have negative strides, in NumPy's
-    /// notation.
+    /// or CuTe's notation, or else are named after the layout from the lowest address on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reversed.is_empty() {
+            return self.write_forwards(f);
+        }
+        if let Some(text) = self.signed() {
+            return f.write_str(&text);
+        }
+        self.write_forwards(f)?;
+        write!(f, "{AXES}{:?}{BACKWARDS}", self.reversed)
+    }
+}
+
+impl Plane {
+    /// Writes the plane from the lowest address on.
+    fn write_forwards(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (layout, notation) = match &self.written {
             // A view of several parts has no text of its own.
             Written::Parts(text) if text.is_empty() => {
@@ -49,13 +64,10 @@ impl fmt::Display for Plane {
                 return write!(f, "{name}{sizes} in {}", counted(self.parts.len(), "part"));
             }
             Written::Parts(text) | Written::One { text: Some(text), .. } => return f.write_str(text),
-            Written::Cache(cache) => return cache.fmt(f),
-            Written::Shape(shape) => return shape.fmt(f),
+            Written::Cache(cache) => return write!(f, "{cache}"),
+            Written::Shape(shape) => return write!(f, "{shape}"),
             Written::One { layout, notation, .. } => (layout, *notation),
         };
-        if !self.reversed.is_empty() {
-            return f.write_str(&self.signed(layout, notation));
-        }
         match text_in(layout, notation).or_else(|_| text(layout)) {
             Ok(text) => f.write_str(&text),
             Err(_) => {
@@ -63,22 +75,18 @@ impl fmt::Display for Plane {
             }
         }
     }
-}
 
-impl Plane {
-    /// Writes a layout along some axes of which the plane runs backwards: as NumPy and CuTe write it, or else
-    /// in words. CuTe's notation has no offset.
-    fn signed(&self, layout: &AnyLayout, notation: Notation) -> String {
+    /// Returns the text of NumPy or CuTe with negative strides. CuTe's notation has no offset, and its
+    /// strides behind a swizzle have no sign.
+    fn signed(&self) -> Option<String> {
+        let Written::One { layout, text: None, .. } = &self.written else { return None };
+        let is_swizzled = self.parts.first().is_some_and(|part| part.map.swizzle().is_some());
         let numpy = || signed_numpy(&text_in(layout, Notation::Numpy).ok()?, &self.reversed);
         let cute = || {
-            let text = text_in(layout, Notation::CuTe).ok().filter(|_| self.first_element() == 0)?;
+            let text = text_in(layout, Notation::CuTe).ok().filter(|_| self.first_element() == 0 && !is_swizzled)?;
             signed_cute(&text, &self.reversed)
         };
-        let words = || {
-            let text = text_in(layout, notation).or_else(|_| text(layout)).unwrap_or_else(|_| self.type_name());
-            format!("{text}, axes {:?} backwards", self.reversed)
-        };
-        numpy().or_else(cute).unwrap_or_else(words)
+        numpy().or_else(cute)
     }
 
     /// The lowest offset of an element, in elements.
