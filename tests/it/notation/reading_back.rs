@@ -141,4 +141,7 @@ fn axes_that_run_backwards_are_named() {
     for text in ["q4_0[2,64], axes [2] backwards", "q4_0[2,64], axes [x] backwards", "q4_0[2,64], axes [0] forwards"] {
         assert!(text.parse::<Layout>().is_err(), "{text}");
     }
+    // However many lists there are, the answer comes at once.
+    let lists = format!("q4_0[2,64]{}", ", axes [0] backwards".repeat(20_000));
+    assert!(lists.parse::<Layout>().unwrap_err().to_string().contains("after one list of axes"));
 }

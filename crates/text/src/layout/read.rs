@@ -63,6 +63,12 @@ impl FromStr for Layout {
             return with_scales(text);
         }
         if let Some((layout, axes)) = text.trim_end().strip_suffix(BACKWARDS).and_then(|text| text.rsplit_once(AXES)) {
+            // A second list is refused, so a long text is not read to any depth.
+            if layout.trim_end().ends_with(BACKWARDS) {
+                let mut cursor = Cursor::new(text);
+                cursor.eat(layout);
+                return Err(cursor.error("the end, after one list of axes that run backwards"));
+            }
             let axes = read_list(axes, "an axis that runs backwards")?;
             let axes = axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect();
             return layout.parse::<Layout>()?.view(&ViewStep::Reverse(axes));
