@@ -55,7 +55,7 @@ impl Dump {
     ///
     /// # Errors
     ///
-    /// Those of the input, and `InvalidData` for other files, with a sentence that says what to do instead.
+    /// The errors of reading the input. `InvalidData` for other files, with a sentence that says what to do.
     pub fn read(mut input: impl BufRead, path: &Path) -> io::Result<Dump> {
         let mut head = Vec::new();
         input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| unreadable(path, error))?;
