@@ -244,6 +244,7 @@ pub(crate) fn refuse_pair(
     } else if let Some(text) = fewer_channels(from, to) {
         output.error_line(&format!("  the first channels alone are --from '{text}'"));
     } else if let [Ok(from), Ok(to)] = [from.parse::<Layout>(), to.parse()]
+        && from.pages().is_none()
         && from.sizes() != to.sizes()
     {
         let [from, to] = [from.sizes(), to.sizes()].map(write_list);

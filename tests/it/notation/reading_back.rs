@@ -145,3 +145,21 @@ fn axes_that_run_backwards_are_named() {
     let lists = format!("q4_0[2,64]{}", ", axes [0] backwards".repeat(20_000));
     assert!(lists.parse::<Layout>().unwrap_err().to_string().contains("after one list of axes"));
 }
+
+/// Axes that run backwards on one side alone: each index is compared, whatever the form of the layout.
+#[test]
+fn turned_layouts_are_compared_index_by_index() {
+    let table = |blocks: &str| format!("kv:BNHC:u8[B=[{blocks}]/4,H=1,N=1,C=2]");
+    for (one, other, expected) in [
+        ("q4_0[4,64], axes [0] backwards", "q4_0[4,64]".to_owned(), Some(vec![0, 0, 0])),
+        ("gptq.qweight_u4:u4[16,4], axes [1] backwards", "gptq.qweight_u4:u4[16,4]".to_owned(), Some(vec![0, 0])),
+        (&(table("0,1,2,3") + ", axes [0] backwards"), table("3,2,1,0"), None),
+        // Equal at the first index and at its neighbours.
+        (&(table("0,1,2,3") + ", axes [0] backwards"), table("3,2,0,1"), Some(vec![2, 0, 0, 0])),
+    ] {
+        let [one, other]: [Layout; 2] = [one, &other].map(|text| text.parse().unwrap());
+        let difference = one.difference(&other).unwrap();
+        assert_eq!(difference.as_ref().and_then(|found| found.index.clone()), expected, "{one} and {other}");
+        assert_eq!(difference.is_none(), expected.is_none(), "{one} and {other}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Whether two layouts store every element at the same offset.
 
-use tensor_layout::plan::counted;
+use tensor_layout::checked;
+use tensor_layout::plan::{EQUALITY_WORK_LIMIT, counted};
 use tensor_layout::{DataType, Error};
 
 use crate::numbers::{joined, list};
@@ -172,21 +173,44 @@ impl Plane {
         Ok((differs, first.map(|index| self.forwards_index(&index))))
     }
 
-    /// Does the same for two planes in which different axes run backwards. Both have strides, so they differ
-    /// at the first index or at one of its neighbours, or nowhere.
+    /// Returns what [`first_difference`](Self::first_difference) returns for two planes in which different axes
+    /// run backwards. Planes with one stride an axis differ at the first index or at one of its neighbours, or
+    /// nowhere. Others are compared index by index.
     fn first_difference_of_turned(&self, other: &Plane) -> Result<(bool, Option<Vec<u64>>), Error> {
-        let first = vec![0; self.sizes.len()];
-        let neighbours = (0..self.sizes.len()).rev().filter_map(|axis| {
-            let mut index = first.clone();
-            *index.get_mut(axis)? = 1;
-            (*self.sizes.get(axis)? > 1).then_some(index)
-        });
-        let is_empty = self.sizes.contains(&0);
-        for index in core::iter::once(first.clone()).chain(neighbours).filter(|_| !is_empty) {
-            if self.place(&index)?.offset != other.place(&index)?.offset {
+        let sizes = self.map_sizes();
+        let differs = |index: &[u64]| Ok::<_, Error>(self.offset_in_map(index)? != other.offset_in_map(index)?);
+        let mut index = vec![0; sizes.len()];
+        if sizes.contains(&0) {
+            return Ok((false, None));
+        }
+        let has_strides = |plane: &Plane| matches!(&*plane.parts, [part] if part.map.strides().is_some());
+        if has_strides(self) && has_strides(other) {
+            let neighbours = (0..sizes.len()).rev().filter(|&axis| sizes.get(axis).is_some_and(|&size| size > 1));
+            let neighbours = neighbours.map(|axis| (0..sizes.len()).map(|other| u64::from(other == axis)).collect());
+            for index in core::iter::once(index).chain(neighbours) {
+                if differs(&index)? {
+                    return Ok((true, Some(index)));
+                }
+            }
+            return Ok((false, None));
+        }
+        // Each index is looked for in all parts of both planes.
+        let steps = checked::count(self.parts.len().saturating_add(other.parts.len()));
+        let mut left = EQUALITY_WORK_LIMIT;
+        loop {
+            if differs(&index)? {
                 return Ok((true, Some(index)));
             }
+            left = left.checked_sub(steps).ok_or_else(|| {
+                Error::undecided("whether two layouts put every element at the same place", EQUALITY_WORK_LIMIT)
+            })?;
+            // The next index in row-major order.
+            let Some(axis) = index.iter().zip(sizes).rposition(|(i, size)| i.saturating_add(1) < *size) else {
+                return Ok((false, None));
+            };
+            for (number, i) in index.iter_mut().enumerate().skip(axis) {
+                *i = if number == axis { i.saturating_add(1) } else { 0 };
+            }
         }
-        Ok((false, None))
     }
 }
