@@ -173,9 +173,9 @@ impl Plane {
         Ok((differs, first.map(|index| self.forwards_index(&index))))
     }
 
-    /// Returns what [`first_difference`](Self::first_difference) returns for two planes in which different axes
-    /// run backwards. Planes with one stride an axis differ at the first index or at one of its neighbours, or
-    /// nowhere. Others are compared index by index.
+    /// Returns what [`first_difference`](Self::first_difference) returns for two planes in which different
+    /// axes run backwards. Planes with one stride an axis differ at the first index, at one of its
+    /// neighbours, or nowhere. Others are compared index by index.
     fn first_difference_of_turned(&self, other: &Plane) -> Result<(bool, Option<Vec<u64>>), Error> {
         let sizes = self.map_sizes();
         let differs = |index: &[u64]| Ok::<_, Error>(self.offset_in_map(index)? != other.offset_in_map(index)?);
