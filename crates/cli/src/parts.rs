@@ -1,7 +1,6 @@
 //! What the commands say of the parts of a layout, and of axes that run backwards.
 
 use serde_json::{Value, json};
-use tensor_layout::Error;
 use tensor_layout_text::layout::{Part, Plane, Role};
 
 use crate::table::write_list;
@@ -9,12 +8,7 @@ use crate::table::write_list;
 /// The parts of a plane for people, the first four of them.
 pub(crate) fn parts_in_words(parts: &[Part]) -> impl Iterator<Item = String> {
     let line = |part: &Part| {
-        let base = part.map.base();
-        let text = tensor_layout_text::text(&part.map).or_else(|_| {
-            let like = tensor_layout_text::text(part.map.clone().with_base(0)?)?;
-            Ok::<_, Error>(format!("{like} from element {base}"))
-        });
-        let text = text.unwrap_or_else(|_| format!("from element {base}"));
+        let text = tensor_layout_text::text(&part.map).unwrap_or_else(|_| format!("from element {}", part.map.base()));
         format!("  part       {}: {text}", indices_of(part))
     };
     let others = (parts.len() > 4).then(|| format!("  part       and {} others", parts.len().saturating_sub(4)));

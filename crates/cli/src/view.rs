@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Value, json};
 use tensor_layout::{AnyLayout, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::{Layout, Notation, ViewStep, text_in};
+use tensor_layout_text::{Layout, Notation, ViewStep};
 
 use crate::answer::Answer;
 use crate::output::{Output, Stop, Verdict, each_layout, refused};
@@ -118,11 +118,9 @@ fn view(layout: &Layout, steps: &[(&'static str, String)]) -> Result<Layout, (Op
     Ok(view)
 }
 
-const NO_NOTATION: &str = "no notation here writes this layout with its base offset";
-
 struct View {
     layout: Layout,
-    text: Option<String>,
+    text: String,
     /// A layout that stores the elements as the view does, but from element 0 on. `None` if no notation can
     /// write it.
     like: Option<String>,
@@ -131,80 +129,74 @@ struct View {
 impl View {
     fn of(read: &Layout, layout: Layout, notation: Option<Notation>) -> Result<View, Error> {
         let plane = layout.values();
-        let ([part], [_]) = (plane.parts(), layout.planes()) else {
-            let text = match notation {
-                Some(notation) => Some(layout.text_in(notation)?),
-                None => Some(layout.to_string()).filter(|text| text.parse::<Layout>().is_ok()),
-            };
+        let ([part], [_], None) = (plane.parts(), layout.planes(), plane.blocks().filter(|_| notation.is_none()))
+        else {
+            let text = notation.map_or_else(|| Ok(layout.to_string()), |notation| layout.text_in(notation))?;
             return Ok(View { text, like: None, layout });
         };
-        if plane.blocks().is_some() && notation.is_none() && plane.any().is_some() {
-            return Ok(View { text: Some(plane.to_string()), like: None, layout });
-        }
+        let strides = plane.text_in(Notation::Strides).ok();
         let text = match (notation, plane.any()) {
-            // Axes that run backwards have negative strides there.
-            (Some(Notation::Numpy), _) if !plane.reversed().is_empty() => Some(plane.to_string()),
             (Some(notation), _) => Some(plane.text_in(notation)?),
+            (None, _) if !plane.reversed().is_empty() => Some(layout.to_string()),
             (None, any) => {
                 let text = any.and_then(|layout| tensor_layout_text::text(layout).ok());
                 // A view of what has no tiles is strides rather than tiles.
-                let in_strides = plane.text_in(Notation::Strides).ok().filter(|_| !read.to_string().contains(":T("));
+                let in_strides = strides.clone().filter(|_| !read.to_string().contains(":T("));
                 in_strides.filter(|_| text.as_ref().is_some_and(|text| text.contains(":T("))).or(text)
             }
         };
         let has_tag = read.notation() == Notation::OneDnn;
-        let is_mapped = notation.is_none() && (has_tag || matches!(plane.any(), Some(AnyLayout::Mapped(_))));
-        let like = if is_mapped { like(read, &part.map, text.is_none()) } else { None };
-        let text = like.clone().filter(|_| part.map.base() == 0).or(text);
-        Ok(View { text, like, layout })
+        let is_mapped = notation.is_none()
+            && plane.reversed().is_empty()
+            && (has_tag || matches!(plane.any(), Some(AnyLayout::Mapped(_))));
+        let like = if is_mapped { like(read, &part.map) } else { None };
+        let own = like.as_ref().and_then(|like| match part.map.base() {
+            0 => Some(like.clone()),
+            base => strides.is_none().then(|| format!("{like}+{base}")),
+        });
+        Ok(View { text: own.or(text).unwrap_or_else(|| layout.to_string()), like, layout })
     }
 
     fn answer(&self, is_json: bool) -> Answer {
         let (plane, planes, mut answer) = (self.layout.values(), self.layout.planes(), Answer::new(is_json, "view"));
         answer.keys(|| json!({ "ok": true, "layout": self.text }));
+        answer.line(&self.text);
         match (plane.parts(), planes) {
             ([part], [_]) => {
                 let (map, blocks) = (&part.map, plane.blocks());
                 answer.keys(|| {
                     json!({
-                        "class": map.class().to_string(), "reason": self.text.is_none().then_some(NO_NOTATION),
-                        "sizes": plane.sizes(),
+                        "class": map.class().to_string(), "sizes": plane.sizes(),
                         "strides": blocks.map_or(map.strides(), |blocks| Some(blocks.strides().to_vec())),
                         "base_offset": map.base(), "like": self.like, "reversed": plane.reversed(),
                         "first": plane.first(), "digits": digits(map),
                     })
                 });
+                if self.text.contains(STEP) {
+                    answer.says("sizes", write_list(map.sizes()));
+                    let strides = map.strides().map_or_else(|| digits(map).join(", "), |strides| write_list(&strides));
+                    answer.says("strides", format_args!("{strides}, from element {} on", map.base()));
+                }
             }
-            (parts, _) => answer.keys(
-                || json!({ "sizes": plane.sizes(), "parts": parts.iter().map(part_object).collect::<Vec<Value>>() }),
-            ),
-        }
-        match (&self.text, plane.parts(), planes) {
-            (Some(text), ..) => answer.line(text),
-            (None, [part], [_]) => self.say_in_words(&part.map, &mut answer),
-            (None, parts, [_]) => {
-                answer.line(&self.layout);
-                answer.lines(parts_in_words(parts));
-            }
-            (None, _, planes) => {
-                answer.lines(planes.iter().map(|plane| format!("{}: {plane}", plane.role().noun())));
+            (parts, planes) => {
+                answer.keys(|| {
+                    let parts: Vec<Value> = parts.iter().map(part_object).collect();
+                    json!({ "sizes": plane.sizes(), "parts": parts })
+                });
+                if let [_] = planes {
+                    answer.lines(parts_in_words(parts));
+                } else if self.text.contains(STEP) {
+                    planes.iter().for_each(|plane| answer.says(plane.role().noun(), plane));
+                }
             }
         }
         answer.lines(reversed_line(plane));
         answer
     }
-
-    fn say_in_words(&self, map: &IndexMap, answer: &mut Answer) {
-        let base = map.base();
-        match &self.like {
-            Some(like) => answer.line(format_args!("{like} from element {base}")),
-            None => answer.line(format_args!("a view of class {} from element {base}", map.class())),
-        }
-        answer.says("sizes", write_list(map.sizes()));
-        answer.says("strides", map.strides().map_or_else(|| digits(map).join(", "), |strides| write_list(&strides)));
-        answer.says("not as text:", NO_NOTATION);
-    }
 }
+
+/// What the text of a view has that no notation writes: the text of the layout, and the steps to the view.
+const STEP: &str = " --";
 
 /// Returns the digits of each axis as `5 x 1024 + 16 x 1`: how many values each digit has, and its stride.
 fn digits(map: &IndexMap) -> Vec<String> {
@@ -222,9 +214,9 @@ fn digits(map: &IndexMap) -> Vec<String> {
     map.sizes().iter().enumerate().map(digits).collect()
 }
 
-/// Returns the text of a layout that stores the elements of `map` in the same way, but from element 0 on. It
-/// is in the notation of `read`. With `any`, CuTe is tried if this notation fails.
-fn like(read: &Layout, map: &IndexMap, any: bool) -> Option<String> {
+/// Returns the text of a layout that stores the elements of `map` in the same way, but from element 0 on, in
+/// the notation of `read`.
+fn like(read: &Layout, map: &IndexMap) -> Option<String> {
     let moved = map.clone().with_base(0).ok()?;
     let text = read.to_string();
     // The part of the text after the sizes: tiles, an axis order or a tag.
@@ -235,6 +227,5 @@ fn like(read: &Layout, map: &IndexMap, any: bool) -> Option<String> {
         map.is_ok_and(|map| map.element_bits() == moved.element_bits() && map.same_places(&moved).unwrap_or(false))
     };
     let has_tag = matches!(read.notation(), Notation::OneDnn | Notation::AxisOrder | Notation::Xla);
-    let cute = || text_in(AnyLayout::from(moved.clone()), Notation::CuTe).ok().filter(|text| any && is_like(text));
-    Some(candidate).filter(|text| has_tag && is_like(text)).or_else(cute)
+    Some(candidate).filter(|text| has_tag && is_like(text))
 }

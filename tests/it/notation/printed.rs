@@ -74,7 +74,7 @@ fn prints_of_rust_libraries_and_of_ggml() {
     }
     let rows = format!("f32 {}", fields(format!("{:?}", array.slice(ndarray::s![..;-1, ..]))));
     let rows: Layout = rows.parse().unwrap();
-    assert_eq!(rows.text_in(Notation::Strides).unwrap(), "f32[2,3]:[3,1]");
+    assert_eq!(rows.text_in(Notation::Strides).unwrap(), "f32[2,3]:[3,1], axes [0] backwards");
     assert_eq!(rows.values().reversed(), [0]);
     assert_eq!("f32((2,2),3):((-3,-6),1)".parse::<Layout>().unwrap().values().reversed(), [0]);
 }

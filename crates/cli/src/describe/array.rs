@@ -225,7 +225,7 @@ impl<'l> Description<'l> {
         if !matches!(self.plane.notation(), Notation::AxisOrder | Notation::OneDnn) {
             return None;
         }
-        let order: String = self.text.rsplit(':').next()?.chars().filter(char::is_ascii_alphabetic).collect();
+        let order: String = order_of(&self.text)?.chars().filter(char::is_ascii_alphabetic).collect();
         let order = order.to_ascii_uppercase();
         // Sizes are in the order of these letters, whatever the order in memory is. Weights of oneDNN begin
         // with the groups.
@@ -241,8 +241,7 @@ impl<'l> Description<'l> {
     fn swapped_sizes(&self) -> Option<String> {
         let &[n, height, width, channels] = self.sizes.as_slice() else { return None };
         let is_image = height >= 16 && width >= 16 && (1..=4).contains(&channels);
-        let order =
-            self.text.rsplit(':').next().filter(|_| self.plane.notation() == Notation::AxisOrder && is_image)?;
+        let order = order_of(&self.text).filter(|_| self.plane.notation() == Notation::AxisOrder && is_image)?;
         Some(format!(
             "C={height} looks like a height: sizes stay in the order N,C,H,W. For images of {height} x {width} with \
              {channels} channels write {}[{n},{channels},{height},{width}]:{order}",
@@ -257,20 +256,20 @@ impl<'l> Description<'l> {
         map.fingerprint().ok().map(|tag| tag.to_string())
     }
 
-    /// Returns the names that this layout has. `None` if names were not looked up.
+    /// Returns the names of this layout: none if axes run backwards. `None` if names were not looked up.
     fn known_as(&self) -> Option<Vec<String>> {
         if !self.with_names {
             return None;
         }
-        let known = self.map.as_ref().map(|mapped| names_of(&mapped.map)).unwrap_or_default();
+        let map = self.map.as_ref().ok().filter(|_| self.plane.reversed().is_empty());
+        let known = map.map(|mapped| names_of(&mapped.map)).unwrap_or_default();
         Some(known.iter().map(ToString::to_string).filter(|name| *name != self.text).collect())
     }
 
     /// Returns the axis orders that describe the layout, without the type and the sizes.
     fn axis_orders(&self) -> Vec<String> {
         let lines = self.lines.iter().filter(|line| line.notation == Notation::AxisOrder);
-        let order = |text: &String| text.rsplit_once(':').map(|(_, order)| order.to_owned());
-        lines.filter_map(|line| line.text.as_ref().ok().and_then(order)).collect()
+        lines.filter_map(|line| order_of(line.text.as_ref().ok()?).map(str::to_owned)).collect()
     }
 
     fn notations(&self) -> Value {
@@ -430,4 +429,9 @@ fn class_sentence(class: LayoutClass) -> &'static str {
         LayoutClass::Irreducible => "irreducible: evaluated tile by tile",
         _ => "other",
     }
+}
+
+/// Returns the axis order or tag of a text, without the axes that run backwards.
+fn order_of(text: &str) -> Option<&str> {
+    text.rsplit(':').next()?.split(',').next()
 }

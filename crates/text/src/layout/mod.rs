@@ -15,6 +15,9 @@
 //! kv page B=8 { conv: .., ssm: .. } to ..   2 planes            conv and ssm, by page
 //! ```
 //!
+//! A view that no notation writes has the text of the layout that it is a view of, and the options of the
+//! command `view`: `sglang.packed_vnni2:bf16[48,32] --slice 16:40,:`.
+//!
 //! The parts of a plane hold each index exactly once.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
@@ -35,7 +38,7 @@ mod view;
 mod whole;
 mod write;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use smallvec::SmallVec;
 use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
@@ -44,7 +47,7 @@ use tensor_layout::{AnyLayout, ArrayShape, Error, ToIndexMap};
 
 use crate::kv::{KvCache, PageField, Pages};
 use crate::named::NamedLayout;
-use crate::notation::Notation;
+use crate::notation::{Notation, ViewStep};
 
 pub use crate::part::Part;
 pub use bound::{Bound, bound_as};
@@ -91,6 +94,8 @@ enum Whole {
     Frame(Frame),
     Pages(Pages),
     Cache(KvCache),
+    /// The steps from a layout to a view of it that has no text of its own.
+    View(Arc<Layout>, Vec<ViewStep>),
 }
 
 /// One plane of a [`Layout`]: a tensor in a buffer of its own, or in a place of its own in one buffer.

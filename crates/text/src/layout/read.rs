@@ -14,10 +14,14 @@ use crate::notation::{Notation, Read, ViewStep, array_of_onednn_tag, read_array,
 use crate::numbers::{list, read_list};
 
 use super::frame::Frame;
+use super::view::written;
 use super::{Layout, Plane, Role, Whole, Written};
 
 /// The word between the planes. No notation of a single plane has it.
 const WITH: &str = " with ";
+
+/// What begins each step from a layout to a view of it, as in `q8_0[4,64] --slice 0:2,:`.
+const OPTION: &str = " --";
 
 /// The words around the axes that run backwards, where no notation has negative strides for a layout.
 pub(super) const AXES: &str = ", axes ";
@@ -59,6 +63,23 @@ impl FromStr for Layout {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Layout, Error> {
+        let mut options = text.split(OPTION);
+        let source = Layout::without_options(options.next().unwrap_or_default())?;
+        let (mut view, mut steps) = (source.clone(), Vec::new());
+        for option in options {
+            let (name, argument) = option.split_once(' ').unwrap_or((option, ""));
+            for step in ViewStep::read_all_on(name, argument, view.sizes())? {
+                steps.extend(written(&step, view.sizes()));
+                view = view.viewed_by(&step)?;
+            }
+        }
+        Ok(if steps.is_empty() { source } else { view.with_steps(&source, steps) })
+    }
+}
+
+impl Layout {
+    /// Reads a text without options of the command `view`.
+    fn without_options(text: &str) -> Result<Layout, Error> {
         if text.contains(WITH) {
             return with_scales(text);
         }
@@ -71,7 +92,7 @@ impl FromStr for Layout {
             }
             let axes = read_list(axes, "an axis that runs backwards")?;
             let axes = axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect();
-            return layout.parse::<Layout>()?.view(&ViewStep::Reverse(axes));
+            return Layout::without_options(layout)?.view(&ViewStep::Reverse(axes));
         }
         let mut cursor = Cursor::new(text);
         if cursor.rest().starts_with("frame.") {
@@ -213,7 +234,7 @@ fn plane(text: &str) -> Result<Plane, Error> {
         _ => text.parse()?,
     };
     let kind = match read.of.as_deref() {
-        None | Some(Whole::Cache(_)) => "",
+        None | Some(Whole::Cache(_) | Whole::View(..)) => "",
         Some(Whole::Frame(_)) => "a frame",
         Some(Whole::Pages(_)) => "pages of several fields",
         Some(Whole::Shape(_)) => "a tuple",

@@ -1,12 +1,14 @@
 //! Views of a layout of any kind.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{AnyLayout, Error};
 
 use crate::notation::ViewStep;
 
-use super::{Layout, Plane, Role, Written};
+use super::{Layout, Plane, Role, Whole, Written};
 use crate::part::{Part, Run};
 
 impl Layout {
@@ -33,6 +35,26 @@ impl Layout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn view(&self, step: &ViewStep) -> Result<Layout, Error> {
+        Ok(self.viewed_by(step)?.with_steps(self, written(step, self.sizes()).into_iter().collect()))
+    }
+
+    /// Returns this view with the steps that made it of `source`, if its text is made of them.
+    pub(super) fn with_steps(mut self, source: &Layout, mut steps: Vec<ViewStep>) -> Layout {
+        if self.of.is_some() || self.planes.iter().all(Plane::is_written) {
+            return self;
+        }
+        let source = match source.of.as_deref() {
+            Some(Whole::View(source, before)) => {
+                steps.splice(0..0, before.iter().cloned());
+                Arc::clone(source)
+            }
+            _ => Arc::new(source.clone()),
+        };
+        self.of = Some(Box::new(Whole::View(source, steps)));
+        self
+    }
+
+    pub(super) fn viewed_by(&self, step: &ViewStep) -> Result<Layout, Error> {
         if self.is_tuple() {
             return Err(refused("it is a tuple, and a view is of one array"));
         }
@@ -69,6 +91,23 @@ impl Layout {
         };
         let planes = self.planes.iter().map(view).collect::<Result<_, Error>>()?;
         Ok(Layout { planes, of: None })
+    }
+}
+
+/// Returns the step as it is written for a layout of these sizes: nothing if it changes nothing.
+pub(super) fn written(step: &ViewStep, sizes: &[u64]) -> Option<ViewStep> {
+    match step {
+        ViewStep::Slice(slices) => {
+            let slices: Vec<Slice> = slices.iter().zip(sizes).map(|(slice, &size)| whole_or(*slice, size)).collect();
+            slices.iter().any(|slice| *slice != Slice::ALL).then(|| ViewStep::Slice(slices.into()))
+        }
+        ViewStep::Reverse(axes) => {
+            let is_long = |axis: &usize| sizes.get(*axis).is_some_and(|&size| size > 1);
+            let axes: Vec<usize> = axes.iter().copied().filter(is_long).collect();
+            (!axes.is_empty()).then_some(ViewStep::Reverse(axes))
+        }
+        ViewStep::Permute(axes) if axes.is_empty() => None,
+        _ => Some(step.clone()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use tensor_layout::Error;
 use tensor_layout::plan::counted;
+use tensor_layout::{AnyLayout, Error};
 
 use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_cute, signed_numpy, text, text_in};
 
@@ -20,7 +20,11 @@ impl fmt::Display for Layout {
             Some(Whole::Shape(shape)) => return shape.fmt(f),
             Some(Whole::Frame(frame)) => return frame.fmt(f),
             Some(Whole::Pages(pages)) => return pages.fmt(f),
-            Some(Whole::Cache(_)) | None => {}
+            Some(Whole::View(source, steps)) if self.planes.iter().any(|plane| plane.own_text().is_none()) => {
+                source.fmt(f)?;
+                return steps.iter().try_for_each(|step| write!(f, " {step}"));
+            }
+            Some(Whole::Cache(_) | Whole::View(..)) | None => {}
         }
         for (place, plane) in self.planes.iter().enumerate() {
             let Role::Scales { per } = &plane.role else {
@@ -41,57 +45,69 @@ impl fmt::Display for Layout {
 
 impl fmt::Display for Plane {
     /// Writes the plane without what its role says. Axes that run backwards have negative strides, in NumPy's
-    /// or CuTe's notation, or else are named after the layout from the lowest address on.
+    /// or CuTe's notation, or else are named after the layout from the lowest address on. A plane that no
+    /// notation writes is described in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.reversed.is_empty() {
-            return self.write_forwards(f);
-        }
-        if let Some(text) = self.signed() {
+        if let Some(text) = self.own_text() {
             return f.write_str(&text);
         }
-        self.write_forwards(f)?;
-        write!(f, "{AXES}{:?}{BACKWARDS}", self.reversed)
+        let (name, sizes) = (self.type_name(), list(&self.sizes));
+        match self.parts.len() {
+            1 => write!(f, "an index map of {name}{sizes}"),
+            count => write!(f, "a view of {name}{sizes} in {}", counted(count, "part")),
+        }
     }
 }
 
 impl Plane {
-    /// Writes the plane from the lowest address on.
-    fn write_forwards(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (layout, notation) = match &self.written {
-            // A view of several parts has no text of its own.
-            Written::Parts(text) if text.is_empty() => {
-                let (name, sizes) = (self.type_name(), list(&self.sizes));
-                return write!(f, "{name}{sizes} in {}", counted(self.parts.len(), "part"));
-            }
-            Written::Parts(text) | Written::One { text: Some(text), .. } => return f.write_str(text),
-            Written::Cache(cache) => return write!(f, "{cache}"),
-            Written::Shape(shape) => return write!(f, "{shape}"),
-            Written::One { layout, notation, .. } => (layout, *notation),
-        };
-        match text_in(layout, notation).or_else(|_| text(layout)) {
-            Ok(text) => f.write_str(&text),
-            Err(_) => {
-                write!(f, "{}{} from element {}", self.type_name(), list(&self.sizes), self.first_element())
-            }
+    /// Whether the text of the plane is known without making one, or is that of its strides or tiles.
+    pub(super) fn is_written(&self) -> bool {
+        match &self.written {
+            Written::One { layout: AnyLayout::Mapped(_), text: None, .. } => false,
+            Written::Parts(text) => !text.is_empty(),
+            _ => true,
         }
     }
 
-    /// Returns the text of NumPy or CuTe with negative strides. CuTe's notation has no offset, and its
-    /// strides behind a swizzle have no sign.
-    fn signed(&self) -> Option<String> {
-        let Written::One { layout, text: None, .. } = &self.written else { return None };
-        let is_swizzled = self.parts.first().is_some_and(|part| part.map.swizzle().is_some());
-        let numpy = || signed_numpy(&text_in(layout, Notation::Numpy).ok()?, &self.reversed);
-        let cute = || {
-            let text = text_in(layout, Notation::CuTe).ok().filter(|_| self.first_element() == 0 && !is_swizzled)?;
-            signed_cute(&text, &self.reversed)
+    /// Returns the text of the plane, which reads back. `None` if no notation writes it.
+    pub(super) fn own_text(&self) -> Option<String> {
+        let forwards = || match &self.written {
+            Written::Parts(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Written::One { text: Some(text), .. } => Some(text.clone()),
+            Written::Cache(cache) => Some(cache.to_string()),
+            Written::Shape(shape) => Some(shape.to_string()),
+            Written::One { layout, notation, .. } => text_in(layout, *notation).or_else(|_| text(layout)).ok(),
         };
-        numpy().or_else(cute)
+        match self.reversed.is_empty() {
+            true => forwards(),
+            false => self.signed().or_else(|| Some(format!("{}{AXES}{:?}{BACKWARDS}", forwards()?, self.reversed))),
+        }
     }
 
-    /// The lowest offset of an element, in elements.
-    fn first_element(&self) -> u64 {
-        self.parts.first().map_or(0, |part| part.map.base())
+    /// Returns the text of NumPy or CuTe with negative strides.
+    fn signed(&self) -> Option<String> {
+        let Written::One { layout, text: None, .. } = &self.written else { return None };
+        let signed = |notation| self.signed_in(notation, &text_in(layout, notation).ok()?);
+        signed(Notation::Numpy).or_else(|| signed(Notation::CuTe))
+    }
+
+    /// Returns a text of NumPy or CuTe with negative strides. CuTe's notation has no offset, and its strides
+    /// behind a swizzle have no sign.
+    fn signed_in(&self, notation: Notation, text: &str) -> Option<String> {
+        let is_plain = || self.parts.first().is_some_and(|part| part.map.base() == 0 && part.map.swizzle().is_none());
+        match notation {
+            Notation::Numpy => signed_numpy(text, &self.reversed),
+            Notation::CuTe if is_plain() => signed_cute(text, &self.reversed),
+            _ => None,
+        }
+    }
+
+    /// Returns the text of the plane, out of the text from the lowest address on.
+    fn turned(&self, notation: Notation, text: String) -> String {
+        match self.reversed.as_slice() {
+            [] => text,
+            axes => self.signed_in(notation, &text).unwrap_or_else(|| format!("{text}{AXES}{axes:?}{BACKWARDS}")),
+        }
     }
 
     /// The notation of the text that was read.
@@ -105,20 +121,22 @@ impl Plane {
     }
 
     /// Returns the plane in one notation. In its own notation, the result is the text that was read, in
-    /// canonical form. Axes that run backwards are written from the lowest address on.
+    /// canonical form. Axes that run backwards are named behind a text that has no negative strides.
     ///
     /// # Errors
     ///
     /// `not_expressible` or `unsupported_data_type` if the notation cannot express the plane.
     pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
-        if let (Some(blocks), Written::One { .. }, Notation::Ggml) = (&self.blocks, &self.written, notation)
-            && self.reversed.is_empty()
-        {
+        self.forwards_in(notation).map(|text| self.turned(notation, text))
+    }
+
+    fn forwards_in(&self, notation: Notation) -> Result<String, Error> {
+        if let (Some(blocks), Written::One { .. }, Notation::Ggml) = (&self.blocks, &self.written, notation) {
             return ggml_text_of_blocks(blocks);
         }
         match &self.written {
             Written::One { notation: own, text: Some(text), .. } if *own == notation => Ok(text.clone()),
-            Written::Parts(text) if notation == Notation::Named => Ok(text.clone()),
+            Written::Parts(text) if notation == Notation::Named && !text.is_empty() => Ok(text.clone()),
             Written::Cache(cache) if notation == Notation::Named => Ok(cache.to_string()),
             Written::Shape(shape) if notation == Notation::Xla => Ok(shape.to_string()),
             Written::One { layout, .. } => text_in(layout, notation),
@@ -132,7 +150,11 @@ impl Plane {
     pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
         let Written::One { layout, notation, text } = &self.written else { return Vec::new() };
         let own = text.clone().or_else(|| text_in(layout, *notation).ok());
-        lines_of(layout.clone(), notations, own.map(|own| (*notation, own)))
+        let mut lines = lines_of(layout.clone(), notations, own.map(|own| (*notation, own)));
+        for Line { notation, text } in &mut lines {
+            *text = text.clone().map(|text| self.turned(*notation, text));
+        }
+        lines
     }
 }
 
@@ -148,7 +170,7 @@ impl Layout {
         match self.of.as_deref() {
             Some(Whole::Shape(_)) => Notation::Xla,
             Some(Whole::Frame(_) | Whole::Pages(_)) => Notation::Named,
-            Some(Whole::Cache(_)) | None => self.values().notation(),
+            Some(Whole::Cache(_) | Whole::View(..)) | None => self.values().notation(),
         }
     }
 

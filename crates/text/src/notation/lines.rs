@@ -78,7 +78,8 @@ fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
 }
 
 /// Returns the layout in the notation of its kind. An index map is written in the shortest notation that can
-/// express it, at worst in CuTe's.
+/// express it, at worst in CuTe's. Where that notation has no offset, `+12` follows its text: the layout
+/// begins 12 elements into its buffer.
 ///
 /// # Errors
 ///
@@ -93,6 +94,7 @@ fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
 /// assert_eq!(text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
 /// assert_eq!(text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
 /// assert_eq!(text(map.slice(&[(8..16).into(), (0..128).into()])?)?, "f32[8,128]:[128,1]+2048");
+/// assert_eq!(text(map.slice(&[(8..16).into(), (0..200).into()])?)?, "f32[8,200]{1,0:T(8,128)}+2048");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
@@ -104,11 +106,16 @@ pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
             Ok(text(plain)? + &suffix(swizzle.as_ref(), map.element_bits()))
         }
         layout => {
+            let base = layout.to_index_map().ok().map(|map| map.base()).filter(|&base| base > 0);
             let writer = Writer::of(layout);
             let text = writer.text(Notation::Strides).or_else(|_| writer.text(Notation::Xla));
             // CuTe's notation has a stride for each digit of a dimension, so it can express gaps inside a
             // dimension.
-            text.or_else(|_| writer.text(Notation::CuTe))
+            let text = text.or_else(|_| writer.text(Notation::CuTe));
+            text.or_else(|error| match (writer.map, base) {
+                (Ok(map), Some(base)) => Ok(format!("{}+{base}", self::text(map.with_base(0)?)?)),
+                _ => Err(error),
+            })
         }
     }
 }

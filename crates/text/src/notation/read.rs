@@ -50,6 +50,9 @@ impl Read {
 /// Reads a text that is one layout and nothing more.
 pub(crate) fn read_whole(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     let (mut read, after) = read(cursor)?;
+    if cursor.eat("+") {
+        read = moved(read, cursor)?;
+    }
     if cursor.eat("xor<") {
         read = swizzled(read, cursor)?;
     }
@@ -64,6 +67,23 @@ pub(crate) fn read_array(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     let (read, after) = after_sizes(cursor, data_type, extents)?;
     cursor.end(after)?;
     Ok(read)
+}
+
+/// Reads the offset behind `+`, in elements, at which a layout begins in its buffer.
+fn moved(read: Read, cursor: &mut Cursor<'_>) -> Result<Read, Error> {
+    let start = cursor.position();
+    let base = cursor.number("the offset of the first element, in elements")?;
+    let (layout, notation, text, reversed) = match read {
+        Read::One { layout, notation, text, reversed } => (layout, notation, text, reversed),
+        Read::Named(named) => (named.to_index_map()?.into(), Notation::Named, Some(named.to_string()), Vec::new()),
+        _ => return Err(cursor.error_at(start, "an offset behind the layout of one array alone")),
+    };
+    let map = layout.to_index_map()?;
+    if map.base() > 0 || layout.as_descriptor().is_some_and(BufferTensorDesc::is_part) {
+        return Err(cursor.error_at(start, "one offset"));
+    }
+    let text = text.map_or_else(|| text_in(layout, notation), Ok)?;
+    Ok(Read::One { layout: map.with_base(base)?.into(), notation, text: Some(format!("{text}+{base}")), reversed })
 }
 
 /// Reads the suffix of a swizzle behind a layout.

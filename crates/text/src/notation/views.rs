@@ -1,6 +1,7 @@
 //! `ViewStep`: views of a layout, read from text that a person typed.
 
 use core::cell::Cell;
+use core::fmt;
 
 use tensor_layout::checked::{self, Exact};
 use tensor_layout::cursor::Cursor;
@@ -10,10 +11,10 @@ use tensor_layout::{AnyLayout, Error, ToIndexMap};
 
 use crate::spell::view_to_xla;
 
-use crate::numbers::{read_list, whole_list};
+use crate::numbers::{joined, read_list, whole_list};
 
 /// One step from a layout to a view of the layout, for tools that read views as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ViewStep {
     /// The view has other sizes for the same elements in the same order.
@@ -26,6 +27,31 @@ pub enum ViewStep {
     Broadcast(Vec<u64>),
     /// These axes of the view run backwards.
     Reverse(Vec<usize>),
+}
+
+/// Writes the step as an option of the command `view`, as [`ViewStep::read_all_on`] reads it: `--slice 0:2`,
+/// or `--slice ::-1,...` for an axis that runs backwards.
+impl fmt::Display for ViewStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = |numbers: &[u64]| if numbers.is_empty() { "[]".to_owned() } else { joined(numbers) };
+        match self {
+            ViewStep::Reshape(sizes) => write!(f, "--reshape {}", numbers(sizes)),
+            ViewStep::Permute(axes) => {
+                write!(f, "--permute {}", numbers(&axes.iter().map(|&axis| checked::count(axis)).collect::<Vec<_>>()))
+            }
+            ViewStep::Slice(slices) => {
+                let slices: Vec<String> = slices.iter().map(ToString::to_string).collect();
+                write!(f, "--slice {}", slices.join(","))
+            }
+            ViewStep::Broadcast(sizes) => write!(f, "--broadcast {}", numbers(sizes)),
+            ViewStep::Reverse(axes) => {
+                let rank = axes.iter().max().map_or(0, |&axis| axis.saturating_add(1));
+                let slice = |axis| if axes.contains(&axis) { "::-1" } else { ":" };
+                let slices: Vec<&str> = (0..rank).map(slice).chain(["..."]).collect();
+                write!(f, "--slice {}", slices.join(","))
+            }
+        }
+    }
 }
 
 impl ViewStep {
@@ -133,9 +159,13 @@ fn forwards(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
     let written = slice.trim();
     let written = written.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(written);
     // NumPy's `...` is as many whole axes as the other parts leave.
-    let left = sizes.len().saturating_sub(written.split(',').count().saturating_sub(1));
-    let has_gap = left > 0 && written.matches("...").count() == 1;
-    let whole = if has_gap { &written.replace("...", &vec![":"; left].join(",")) } else { written };
+    let others = written.split(',').count().saturating_sub(1);
+    let left = sizes.len().checked_sub(others).filter(|_| written.matches("...").count() == 1);
+    let filled = |part| if part == "..." { vec![":"; left.unwrap_or(0)] } else { vec![part] };
+    let whole = match left {
+        Some(_) => written.split(',').map(str::trim).flat_map(filled).collect::<Vec<_>>().join(","),
+        None => written.to_owned(),
+    };
     let text = whole.split(',').enumerate().map(part).collect::<Vec<_>>().join(",");
     (if text == written { slice.to_owned() } else { text }, reversed)
 }
