@@ -117,6 +117,7 @@ fn planes(data: &[u8]) {
     let (Ok(there), Ok(back)) =
         (copies(&blocks, &planes, &Settings::default()), copies(&planes, &blocks, &Settings::default()))
     else {
+        assert!(other != sizes, "{blocks} to {planes}");
         return;
     };
     let source = noise(there.source_size_in_bytes() as usize, junk.into());

@@ -1,14 +1,16 @@
 //! `BlockType`: the types of ggml that store some values and their scales together, in a block of bytes.
 //!
 //! A row of the table has the name, ggml's number, the values and the bytes of a block, and its *fields*: the
-//! values, their upper bits, the scales and the minima. An entry of a field is a number of one type, for
-//! `per` values of the block. Entry `k` begins at bit `from`, moved by the digits of `k`. The field `values
-//! U4 from 16: (16, 4), (1, 8)` of q4_0 has value `k` at bit `16 + (k / 16) * 4 + (k % 16) * 8`: the values
-//! `k` and `k + 16` share byte `2 + k % 16`.
+//! values, the scales and the minima. An entry of a field is a number of one type, for `per` values of the
+//! block. Entry `k` begins at bit `from`, moved by the digits of `k`. The field `values U4 from 16: (16, 4),
+//! (1, 8)` of q4_0 has value `k` at bit `16 + (k / 16) * 4 + (k % 16) * 8`: the values `k` and `k + 16` share
+//! byte `2 + k % 16`.
+//!
+//! A number whose bits are apart is in several fields: `bit 4` is a field of the bits of a number from bit 4
+//! on. The 6-bit scales of q4_K are four bits and two, and the half of iq1_m is four nibbles.
 //!
 //! Bits that are no field belong to values that no bits hold alone, indices into tables that the library does
-//! not know (iq1, iq2, iq3) or five values in a byte (tq1_0), or to 6-bit scales of which bytes have pieces
-//! (q3_K, q4_K, q5_K, iq4_xs).
+//! not know (iq1, iq2, iq3) or five values in a byte (tq1_0), or are sums of the values (q8_1, q8_K).
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -25,23 +27,21 @@ use crate::exact::Exact;
 /// ```
 /// use tensor_layout::element::{BlockType, FieldRole};
 ///
-/// let roles: Vec<FieldRole> = BlockType::Q51.fields().iter().map(|field| field.role).collect();
-/// assert_eq!(roles, [FieldRole::Values, FieldRole::UpperBits, FieldRole::Scales, FieldRole::Minima]);
+/// let roles: Vec<FieldRole> = BlockType::Q41.fields().iter().map(|field| field.role).collect();
+/// assert_eq!(roles, [FieldRole::Values, FieldRole::Scales, FieldRole::Minima]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldRole {
-    /// The values, or their lower bits if there is a field of upper bits.
+    /// The values.
     Values,
-    /// The upper bits of the values.
-    UpperBits,
     /// The numbers by which the values are multiplied.
     Scales,
     /// The numbers that are added to, or subtracted from, the scaled values.
     Minima,
 }
 
-/// A field of a block: numbers of one type, and where they are.
+/// A field of a block: numbers of one type, or some bits of these numbers, and where they are.
 ///
 /// ```
 /// use tensor_layout::{DataType, element::BlockType};
@@ -50,6 +50,11 @@ pub enum FieldRole {
 /// assert_eq!((values.data_type, scales.data_type, scales.per), (DataType::F4E2M1FN, DataType::F8E4M3FN, 16));
 /// // Value 17 is the low half of byte 13, and its scale is byte 1.
 /// assert_eq!((values.bits(17), scales.bits(17 / scales.per)), (104..108, 8..16));
+///
+/// // The scales of q3_K have six bits, four in one field and the bits 4 and 5 in another. 32 is added to them.
+/// let [.., low, high, _] = BlockType::Q3K.fields() else { panic!("five fields") };
+/// assert_eq!((low.data_type, high.data_type, high.lowest_bit, high.flip), (DataType::U4, DataType::U2, 4, 2));
+/// assert_eq!((low.bits(9), high.bits(9)), (780..784, 844..846));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -58,10 +63,13 @@ pub struct BlockField {
     pub role: FieldRole,
     /// The type of an entry.
     pub data_type: DataType,
+    /// The place of an entry's lowest bit in its number. 0, unless fields of the same role and the same `per`
+    /// before this one have the lower bits.
+    pub lowest_bit: u32,
     /// The number of values that share an entry: 1 for the values.
     pub per: u64,
     /// The bits of an entry that differ from those of the signed integer that is meant: `8` for q4_0, whose
-    /// values are stored with 8 added. 0 for every other field.
+    /// values are stored with 8 added. 0 where nothing is added.
     pub flip: u8,
     first: u64,
     /// The digits of the number of an entry, the largest divisor first, each with its stride in bits.
@@ -103,7 +111,7 @@ struct Row {
 
 macro_rules! block_types {
     ($($name:literal $variant:ident $number:literal $values:literal $bytes:literal
-        $([$role:ident $type:ident $(per $per:literal)? $(flip $flip:literal)?
+        $([$role:ident $type:ident $(bit $bit:literal)? $(per $per:literal)? $(flip $flip:literal)?
             from $first:literal $(: $($digit:expr),*)?])*;)*) => {
         /// A type of ggml whose values are stored in blocks: some values of the innermost axis with their
         /// scales.
@@ -134,8 +142,9 @@ macro_rules! block_types {
                     $(BlockType::$variant => Row {
                         name: $name, number: $number, values: $values, bytes: $bytes,
                         fields: &[$(BlockField {
-                            role: FieldRole::$role, data_type: DataType::$type, per: 1 $(* $per)?, flip: 0 $(| $flip)?,
-                            first: $first, digits: &[$($($digit),*)?],
+                            role: FieldRole::$role, data_type: DataType::$type, lowest_bit: 0 $(+ $bit)?,
+                            per: 1 $(* $per)?, flip: 0 $(| $flip)?, first: $first,
+                            digits: &[$($($digit),*)?],
                         }),*],
                     },)*
                 }
@@ -147,33 +156,45 @@ macro_rules! block_types {
 block_types! {
     "q4_0" Q40 2 32 18 [Values U4 flip 8 from 16: (16, 4), (1, 8)] [Scales F16 per 32 from 0];
     "q4_1" Q41 3 32 20 [Values U4 from 32: (16, 4), (1, 8)] [Scales F16 per 32 from 0] [Minima F16 per 32 from 16];
-    "q5_0" Q50 6 32 22 [Values U4 from 48: (16, 4), (1, 8)] [UpperBits U1 from 16: (1, 1)] [Scales F16 per 32 from 0];
-    "q5_1" Q51 7 32 24 [Values U4 from 64: (16, 4), (1, 8)] [UpperBits U1 from 32: (1, 1)]
+    "q5_0" Q50 6 32 22 [Values U4 from 48: (16, 4), (1, 8)] [Values U1 bit 4 flip 1 from 16: (1, 1)]
+        [Scales F16 per 32 from 0];
+    "q5_1" Q51 7 32 24 [Values U4 from 64: (16, 4), (1, 8)] [Values U1 bit 4 from 32: (1, 1)]
         [Scales F16 per 32 from 0] [Minima F16 per 32 from 16];
     "q8_0" Q80 8 32 34 [Values S8 from 16: (1, 8)] [Scales F16 per 32 from 0];
     "q8_1" Q81 9 32 36 [Values S8 from 32: (1, 8)] [Scales F16 per 32 from 0];
     "q2_K" Q2K 10 256 84 [Values U2 from 128: (128, 256), (32, 2), (1, 8)]
         [Scales U4 per 16 from 0: (1, 8)] [Minima U4 per 16 from 4: (1, 8)]
         [Scales F16 per 256 from 640] [Minima F16 per 256 from 656];
-    "q3_K" Q3K 11 256 110 [Values U2 from 256: (128, 256), (32, 2), (1, 8)] [UpperBits U1 from 0: (32, 1), (1, 8)]
+    "q3_K" Q3K 11 256 110 [Values U2 from 256: (128, 256), (32, 2), (1, 8)]
+        [Values U1 bit 2 flip 1 from 0: (32, 1), (1, 8)]
+        [Scales U4 per 16 from 768: (8, 4), (1, 8)] [Scales U2 bit 4 per 16 flip 2 from 832: (4, 2), (1, 8)]
         [Scales F16 per 256 from 864];
     "q4_K" Q4K 12 256 144 [Values U4 from 128: (64, 256), (32, 4), (1, 8)]
+        [Scales U4 per 32 from 32: (4, 64), (1, 8)] [Scales U2 bit 4 per 32 from 36: (4, 2), (1, 8)]
+        [Minima U4 per 32 from 64: (4, 36), (1, 8)] [Minima U2 bit 4 per 32 from 68: (4, 2), (1, 8)]
         [Scales F16 per 256 from 0] [Minima F16 per 256 from 16];
-    "q5_K" Q5K 13 256 176 [Values U4 from 384: (64, 256), (32, 4), (1, 8)] [UpperBits U1 from 128: (32, 1), (1, 8)]
+    "q5_K" Q5K 13 256 176 [Values U4 from 384: (64, 256), (32, 4), (1, 8)] [Values U1 bit 4 from 128: (32, 1), (1, 8)]
+        [Scales U4 per 32 from 32: (4, 64), (1, 8)] [Scales U2 bit 4 per 32 from 36: (4, 2), (1, 8)]
+        [Minima U4 per 32 from 64: (4, 36), (1, 8)] [Minima U2 bit 4 per 32 from 68: (4, 2), (1, 8)]
         [Scales F16 per 256 from 0] [Minima F16 per 256 from 16];
     "q6_K" Q6K 14 256 210 [Values U4 from 0: (128, 512), (64, 4), (1, 8)]
-        [UpperBits U2 from 1024: (128, 256), (32, 2), (1, 8)]
+        [Values U2 bit 4 flip 2 from 1024: (128, 256), (32, 2), (1, 8)]
         [Scales S8 per 16 from 1536: (1, 8)] [Scales F16 per 256 from 1664];
     "q8_K" Q8K 15 256 292 [Values S8 from 32: (1, 8)] [Scales F32 per 256 from 0];
-    "iq2_xxs" Iq2Xxs 16 256 66 [Scales F16 per 256 from 0];
+    "iq2_xxs" Iq2Xxs 16 256 66 [Scales U4 per 32 from 76: (1, 64)] [Scales F16 per 256 from 0];
     "iq2_xs" Iq2Xs 17 256 74 [Scales U4 per 16 from 528: (1, 4)] [Scales F16 per 256 from 0];
-    "iq3_xxs" Iq3Xxs 18 256 98 [Scales F16 per 256 from 0];
-    "iq1_s" Iq1S 19 256 50 [Scales F16 per 256 from 0];
+    "iq3_xxs" Iq3Xxs 18 256 98 [Scales U4 per 32 from 556: (1, 32)] [Scales F16 per 256 from 0];
+    "iq1_s" Iq1S 19 256 50 [Scales U1 per 32 from 284: (1, 16)] [Scales U1 bit 1 per 32 from 285: (1, 16)]
+        [Scales U1 bit 2 per 32 from 286: (1, 16)] [Scales F16 per 256 from 0];
     "iq4_nl" Iq4Nl 20 32 18 [Values U4 from 16: (16, 4), (1, 8)] [Scales F16 per 32 from 0];
     "iq3_s" Iq3S 21 256 110 [Scales U4 per 32 from 848: (1, 4)] [Scales F16 per 256 from 0];
     "iq2_s" Iq2S 22 256 82 [Scales U4 per 16 from 592: (1, 4)] [Scales F16 per 256 from 0];
-    "iq4_xs" Iq4Xs 23 256 136 [Values U4 from 64: (32, 128), (16, 4), (1, 8)] [Scales F16 per 256 from 0];
-    "iq1_m" Iq1M 29 256 56;
+    "iq4_xs" Iq4Xs 23 256 136 [Values U4 from 64: (32, 128), (16, 4), (1, 8)]
+        [Scales U4 per 32 from 32: (1, 4)] [Scales U2 bit 4 per 32 flip 2 from 16: (1, 2)] [Scales F16 per 256 from 0];
+    "iq1_m" Iq1M 29 256 56 [Scales U1 per 16 from 384: (4, 16), (1, 3)]
+        [Scales U1 bit 1 per 16 from 385: (4, 16), (1, 3)] [Scales U1 bit 2 per 16 from 386: (4, 16), (1, 3)]
+        [Scales U4 per 256 from 396] [Scales U4 bit 4 per 256 from 412] [Scales U4 bit 8 per 256 from 428]
+        [Scales U4 bit 12 per 256 from 444];
     "tq1_0" Tq10 34 256 54 [Scales F16 per 256 from 416];
     "tq2_0" Tq20 35 256 66 [Values U2 from 0: (128, 256), (32, 2), (1, 8)] [Scales F16 per 256 from 512];
     "mxfp4" Mxfp4 39 32 17 [Values F4E2M1FN from 8: (16, 4), (1, 8)] [Scales F8E8M0FNU per 32 from 0];
@@ -218,13 +239,12 @@ impl BlockType {
     #[must_use]
     pub fn value_bits(self, k: u64) -> Vec<Range<u64>> {
         let row = self.row();
-        let holds =
-            |field: &&BlockField| k < row.values && [FieldRole::Values, FieldRole::UpperBits].contains(&field.role);
+        let holds = |field: &&BlockField| k < row.values && field.role == FieldRole::Values;
         row.fields.iter().filter(holds).map(|field| field.bits(k)).collect()
     }
 
-    /// The fields of a block: the values and their upper bits, then the scales and minima, those for the
-    /// fewest values first.
+    /// The fields of a block: the values, then the scales and minima, those for the fewest values first. The
+    /// fields of the same numbers follow each other, the lowest bits first.
     #[must_use]
     pub const fn fields(self) -> &'static [BlockField] {
         self.row().fields

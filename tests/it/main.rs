@@ -2,6 +2,7 @@
 
 mod api_contract;
 mod auto_traits;
+mod block_fields;
 mod blocks;
 mod descriptor;
 mod digits;

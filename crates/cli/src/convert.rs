@@ -329,7 +329,7 @@ fn answer(
             answer.line(format_args!("{count} copies, one for each pair of parts with common indices"));
         }
         if explain && flip != 0 {
-            answer.line(format_args!("{flip:#04x} is flipped in every byte of the last field"));
+            answer.line(format_args!("{flip:#04x} is flipped in every byte of the values"));
         }
         return answer;
     };

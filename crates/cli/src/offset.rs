@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
+use tensor_layout::element::BlockField;
 use tensor_layout::{AnyLayout, Error};
 use tensor_layout_text::Layout;
 use tensor_layout_text::layout::{Place, Plane};
@@ -16,8 +17,8 @@ use crate::table::{read_list, read_number, write_list};
 pub(crate) struct Arguments {
     /// The layout, or `-` to read lines of a layout, a tab and an index from standard input.
     layout: String,
-    /// The index, as [2,3] or 2,3 ([] for rank 0), or u:2,3 in a plane of a frame or a field of pages; with
-    /// --inverse the offset in elements, of pages in bytes.
+    /// The index, as [2,3] or 2,3 ([] for rank 0), or u:2,3 in a plane of a frame or a field of pages, or
+    /// 'scales per 32:2,3' in a field of blocks; with --inverse the offset in elements, of pages in bytes.
     #[arg(value_name = "INDEX", allow_hyphen_values = true)]
     place: Option<String>,
     /// Print the index at an offset, or "padding".
@@ -58,7 +59,10 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
         _ => None,
     };
     if let Some((plane, place)) = one_of {
-        let found = Found::of(plane, place, arguments.inverse).map_err(refused(text))?;
+        let found = match plane.blocks().is_some() && !arguments.inverse && place.contains(':') {
+            true => Found::in_field(plane, text, place)?,
+            false => Found::of(plane, place, arguments.inverse).map_err(refused(text))?,
+        };
         found.say(arguments, &mut answer);
         return output.answer(&answer);
     }
@@ -74,7 +78,7 @@ fn one(text: &str, place: &str, arguments: &Arguments, output: &mut Output) -> R
     let places = layout.places(&index).map_err(refused(text))?;
     let mut objects = Vec::new();
     for (plane, place) in planes.iter().zip(places) {
-        let found = Found::at(plane, &plane.index_of_value(&index), place);
+        let found = Found::at(plane, &plane.index_of_value(&index), place, None);
         let mut of_plane = output.new_answer("offset");
         of_plane.key("input", plane.to_string());
         found.say(arguments, &mut of_plane);
@@ -129,7 +133,7 @@ impl<'l> Found<'l> {
     fn of(plane: &'l Plane, place: &str, inverse: bool) -> Result<Found<'l>, Error> {
         if !inverse {
             let index = read_list(place, "an index")?;
-            return Ok(Found::at(plane, &index, plane.place(&index)?));
+            return Ok(Found::at(plane, &index, plane.place(&index)?, None));
         }
         let offset = read_number(place, "an offset in elements")?;
         let Some(index) = plane.index_at(offset)? else {
@@ -148,15 +152,33 @@ impl<'l> Found<'l> {
         Ok(Found { plane, index: Some(index), offset, values, bits: String::new(), steps })
     }
 
-    fn at(plane: &'l Plane, index: &[u64], place: Place) -> Found<'l> {
-        let values = place.in_block.as_ref().map(|(value, bits)| {
+    /// Returns the place of a number of a field of blocks. The name may lack `per 32` if there is no other.
+    fn in_field(plane: &'l Plane, text: &str, place: &str) -> Result<Found<'l>, Stop> {
+        let (name, index) = place.rsplit_once(':').unwrap_or_default();
+        let (name, fields) = (name.trim(), plane.block_fields().collect::<Vec<_>>());
+        let with_role = |(own, _): &&(String, _)| own.split(' ').next() == Some(name);
+        let only = fields.iter().find(with_role).filter(|_| fields.iter().filter(with_role).count() == 1);
+        let Some((own, field)) = fields.iter().find(|(own, _)| own == name).or(only) else {
+            let names: Vec<&str> = fields.iter().map(|(own, _)| own.as_str()).collect();
+            let names = names.join(", ");
+            return Err(Stop::Unusable(format!("{text} has the fields {names}, and no single one named `{name}`")));
+        };
+        let found = read_list(index, "an index")
+            .and_then(|index| Ok(Found::at(plane, &index, plane.place_in(field, &index)?, Some(own))));
+        found.map_err(refused(text))
+    }
+
+    fn at(plane: &'l Plane, index: &[u64], place: Place, field: Option<&str>) -> Found<'l> {
+        let values = place.in_block.as_ref().map(|(number, bits)| {
             let bits: Vec<String> = bits.iter().map(bits_in_words).collect();
             let bits = if bits.is_empty() {
                 "it shares bits with others, so the offset is that of the block".into()
             } else {
                 bits.join(" and ")
             };
-            format!("{} is value {value} of its {} block: {bits}", write_list(index), plane.type_name())
+            let what =
+                field.map_or_else(|| format!("value {number}"), |field| format!("number {number} of the {field}"));
+            format!("{} is {what} of its {} block: {bits}", write_list(index), plane.type_name())
         });
         let mut steps: Vec<String> = values.iter().cloned().collect();
         steps.extend(steps_of(plane, index, place.part, &place.index));
@@ -216,16 +238,26 @@ fn steps_of(plane: &Plane, index: &[u64], part: usize, inside: &[u64]) -> Vec<St
     steps
 }
 
-/// Returns the values that have bits in a byte of a tensor of blocks, in words. `None` for other tensors.
+/// Returns the values that have bits in a byte of a tensor of blocks, in words, or the numbers of other fields.
+/// `None` for other tensors.
 fn values_at(plane: &Plane, index: &[u64]) -> Option<String> {
-    let (values, [outer @ .., block, byte]) = (plane.blocks()?.block_type().values(), index) else { return None };
-    let name = |k: u64| write_list(&[outer, &[block.saturating_mul(values).saturating_add(k)]].concat());
-    let held: Vec<String> = plane.values_in_byte(*byte).into_iter().map(name).collect();
+    let (of, [outer @ .., block, byte]) = (plane.blocks()?.block_type(), index) else { return None };
+    let name = |per: u64, number: u64| {
+        let count = of.values().checked_div(per).unwrap_or(0);
+        write_list(&[outer, &[block.saturating_mul(count).saturating_add(number)]].concat())
+    };
+    let in_field = |(field, pieces, numbers): (String, &[BlockField], Vec<u64>)| {
+        let per = pieces.first().map_or(1, |piece| piece.per);
+        let names: Vec<String> = numbers.into_iter().map(|number| name(per, number)).collect();
+        let names = names.join(" and ");
+        if per == 1 { names } else { format!("{field} {names}") }
+    };
+    let held: Vec<String> = plane.numbers_in_byte(*byte).into_iter().map(in_field).collect();
     Some(match held.as_slice() {
         [] => {
-            let last = values.saturating_sub(1);
-            format!("byte {byte} of the block of {} to {}, which no value has alone", name(0), name(last))
+            let last = of.values().saturating_sub(1);
+            format!("byte {byte} of the block of {} to {}, which no value has alone", name(1, 0), name(1, last))
         }
-        held => held.join(" and "),
+        held => held.join(", "),
     })
 }

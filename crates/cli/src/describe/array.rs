@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, Split, lower};
+use tensor_layout::element::BlockField;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::memory_space_name;
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
@@ -107,7 +108,7 @@ impl<'l> Description<'l> {
         answer.says("notation", self.plane.notation().title());
         answer.keys(|| self.keys());
         match blocks {
-            Some(blocks) => say_blocks(blocks, answer),
+            Some(blocks) => say_blocks(self.plane, blocks, answer),
             None => {
                 let sizes = if self.sizes.is_empty() { "none: one element".into() } else { write_list(&self.sizes) };
                 let unit = if bits == 1 { "bit" } else { "bits" };
@@ -345,7 +346,7 @@ impl<'l> Description<'l> {
     }
 }
 
-fn say_blocks(blocks: &BlockTensorDesc, answer: &mut Answer) {
+fn say_blocks(plane: &Plane, blocks: &BlockTensorDesc, answer: &mut Answer) {
     let (of, sizes) = (blocks.block_type(), blocks.sizes());
     let (axis, bits) = (sizes.len().saturating_sub(1), of.bytes() as f64 * 8.0 / of.values() as f64);
     let list = write_list(sizes);
@@ -354,12 +355,35 @@ fn say_blocks(blocks: &BlockTensorDesc, answer: &mut Answer) {
     let number = counted(values.checked_div(of.values()).unwrap_or(0), "block");
     answer.says("values", format_args!("{values} in {number}, {bits} bits each with the scales"));
     if of.value_bits(0).is_empty() {
-        return answer.says("", "values share bits, so no value is stored alone");
+        answer.says("", "values share bits, so no value is stored alone");
     }
-    for k in [0, 1, of.values().saturating_sub(1)] {
+    for k in [0, 1, of.values().saturating_sub(1)].into_iter().filter(|&k| !of.value_bits(k).is_empty()) {
         let bits: Vec<String> = of.value_bits(k).iter().map(bits_in_words).collect();
         answer.says(&format!("value {k}"), bits.join(" and "));
     }
+    let mut objects = Vec::new();
+    for (name, field) in plane.block_fields() {
+        for piece in field {
+            let layout = strides_of(blocks, piece);
+            let label = if piece.lowest_bit == 0 { name.clone() } else { format!("  from bit {}", piece.lowest_bit) };
+            let head = if objects.is_empty() { "fields" } else { "" };
+            objects.push(json!({
+                "name": name, "data_type": piece.data_type.to_string(), "lowest_bit": piece.lowest_bit,
+                "per": piece.per, "flip": piece.flip, "layout": layout.as_ref().ok(),
+            }));
+            answer.says(head, format_args!("{label:<15} {}", layout.unwrap_or_else(|error| reason(&error))));
+        }
+    }
+    answer.key("fields", objects);
+}
+
+/// Returns the layout of a field of blocks as strides, with an axis for each digit of an index.
+fn strides_of(blocks: &BlockTensorDesc, piece: &BlockField) -> Result<String, Error> {
+    Ok(match lower(&blocks.field(piece)?)? {
+        Lowering::Split(split) => split.desc.to_string(),
+        Lowering::Strided(desc) => desc.to_string(),
+        other => other.reason().unwrap_or_default(),
+    })
 }
 
 /// Names the bits of a byte, `bits 4 to 7 of byte 3`, for a range of bits of a block.
@@ -367,6 +391,9 @@ pub(crate) fn bits_in_words(bits: &Range<u64>) -> String {
     let (byte, first, last) =
         (bits.start.div_euclid(8), bits.start.rem_euclid(8), bits.end.saturating_sub(1).rem_euclid(8));
     match (first, last) {
+        _ if bits.end.saturating_sub(byte.saturating_mul(8)) > 8 => {
+            format!("bytes {byte} to {}", bits.end.saturating_sub(1).div_euclid(8))
+        }
         (0, 7) => format!("byte {byte}"),
         _ if first == last => format!("bit {first} of byte {byte}"),
         _ => format!("bits {first} to {last} of byte {byte}"),

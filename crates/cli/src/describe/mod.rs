@@ -218,7 +218,7 @@ fn parts(plane: &Plane, mut answer: Answer) -> Result<Answer, Error> {
     answer.says("buffer", format_args!("{} in {}", counted(bytes, "byte"), counted(count as u64, "part")));
     answer.lines(parts_in_words(plane.parts()));
     if flip != 0 {
-        answer.says("bits", format_args!("a copy flips {flip:#04x} in every byte of the last field"));
+        answer.says("bits", format_args!("a copy flips {flip:#04x} in every byte of the values"));
     }
     Ok(answer)
 }

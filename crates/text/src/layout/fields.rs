@@ -1,42 +1,32 @@
-//! The fields of a tensor of blocks, as planes of values and of scales.
+//! The fields of a tensor of blocks as planes of values and of scales.
+
+use std::borrow::Cow;
 
 use smallvec::SmallVec;
 use tensor_layout::element::{BlockField, FieldRole};
 use tensor_layout::plan::counted;
 use tensor_layout::{DataType, Error};
 
+use super::places::name_of;
 use super::{Layout, Part, Plane, Role};
 
 impl Layout {
+    /// Returns the planes that are copied to or from another layout: the fields of a tensor of blocks if the
+    /// other has planes of scales, else the layout itself.
+    pub(super) fn like(&self, other: &Layout) -> Result<Cow<'_, Layout>, Error> {
+        let has_scales = |plane: &Plane| matches!(plane.role, Role::Scales { .. });
+        match self.blocks().is_some() && other.planes.iter().any(has_scales) {
+            true => self.in_fields(other).map(Cow::Owned),
+            false => Ok(Cow::Borrowed(self)),
+        }
+    }
+
     /// Returns the values and the scales of a tensor of blocks as planes like those of another layout, all in
     /// the buffer of the blocks. Copies between the planes of both are copies from or to the blocks.
     ///
     /// The values of q4_0 are unsigned, with 8 added. Where the other plane is of `s4`, they are
     /// [flipped](super::Part::flip) to signed ones.
-    ///
-    /// # Errors
-    ///
-    /// `not_expressible` for a layout that is no tensor of blocks in rows, or if its fields are not the
-    /// planes: other types or numbers of values for a scale, or fields that no plane has.
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::copy, ToIndexMap};
-    /// use tensor_layout_text::Layout;
-    ///
-    /// let blocks: Layout = "mxfp4[4,64]".parse()?;
-    /// let planes: Layout = "f4e2m1fn[4,64] with f8e8m0fnu per 32".parse()?;
-    /// let fields = blocks.in_fields(&planes)?;
-    /// // The scales are the first bytes of the blocks of 17.
-    /// let (source, mut scales) = ((0..136).collect::<Vec<u8>>(), [0; 8]);
-    /// copy(&fields.planes()[1], &planes.planes()[1], &source, &mut scales)?;
-    /// assert_eq!(scales, [0, 17, 34, 51, 68, 85, 102, 119]);
-    ///
-    /// let error = "q4_1[4,64]".parse::<Layout>()?.in_fields(&"u4[4,64] with f16 per 32".parse()?).unwrap_err();
-    /// assert_eq!(error.to_string(), "no copy between blocks and planes describes this layout: q4_1 has values u4, \
-    ///     scales f16 per 32 and minima f16 per 32, and the planes are values u4 and scales f16 per 32");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn in_fields(&self, like: &Layout) -> Result<Layout, Error> {
+    fn in_fields(&self, like: &Layout) -> Result<Layout, Error> {
         let refused = |reason: String| Err(Error::not_expressible("copy between blocks and planes", reason));
         let (Some(blocks), [_]) = (self.blocks(), self.values().parts()) else {
             return refused(format!("{self} is no tensor of blocks in rows"));
@@ -106,19 +96,18 @@ impl Wanted {
         let is_signed = field.flip != 0 && (field.data_type, self.data_type) == (DataType::U4, DataType::S4);
         let flip = if is_signed { field.flip } else { 0 };
         let is_type = is_signed || field.data_type == self.data_type;
-        (field.role == self.role && field.per == self.per && is_type).then_some(flip)
+        ((field.role, field.per, field.lowest_bit) == (self.role, self.per, 0) && is_type).then_some(flip)
     }
 }
 
 fn field_in_words(field: &BlockField) -> String {
-    let role = match field.role {
-        FieldRole::Values => "values",
-        FieldRole::UpperBits => "upper bits",
-        FieldRole::Minima => "minima",
-        _ => "scales",
-    };
-    let per = if field.per == 1 { String::new() } else { format!(" per {}", field.per) };
-    format!("{role} {}{per}", field.data_type)
+    let (name, bit) = (name_of(field), field.lowest_bit);
+    let (role, per) = name.split_at(6);
+    if bit == 0 {
+        format!("{role} {}{per}", field.data_type)
+    } else {
+        format!("bits from {bit} on of {role} {}{per}", field.data_type)
+    }
 }
 
 fn plane_in_words(plane: &Plane) -> String {

@@ -24,6 +24,7 @@
 mod bound;
 #[cfg(feature = "relayout")]
 mod copies;
+#[cfg(feature = "relayout")]
 mod fields;
 mod frame;
 #[cfg(feature = "relayout")]

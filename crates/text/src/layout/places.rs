@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use tensor_layout::Error;
+use tensor_layout::element::{BlockField, FieldRole};
 use tensor_layout::plan::counted;
 
 use super::{Layout, Plane, Role};
@@ -19,7 +20,8 @@ pub struct Place {
     pub index: Vec<u64>,
     /// The offset from the start of the buffer, in elements. In a tensor of blocks the offset is in bytes.
     pub offset: u64,
-    /// The number of the value in its block, and its bits in the block. `None` without blocks.
+    /// The index of the value in its block, or of the number among those of its field, and its bits in the
+    /// block. `None` without blocks.
     pub in_block: Option<(u64, Vec<Range<u64>>)>,
     /// The bits of the value of a block in the buffer: the offset of a byte, and the bits in it. Empty
     /// without blocks, and for values that share bits.
@@ -35,18 +37,55 @@ impl Plane {
     /// `rank_mismatch` and `index_out_of_range` for an index outside the sizes, and the reason why a plane
     /// has no index map.
     pub fn place(&self, index: &[u64]) -> Result<Place, Error> {
-        let in_block = self.blocks.as_ref().map(|blocks| blocks.block_type());
-        check_index(&self.sizes, index)?;
+        let values = self.numbers().next().filter(|field| field.iter().all(|field| field.role == FieldRole::Values));
+        self.place_in(values.unwrap_or_default(), index)
+    }
+
+    /// The fields of the blocks by name: `values`, `scales per 32`. A number whose bits are apart is in several
+    /// fields of the [block type](tensor_layout::element::BlockType::fields), which are together here. There
+    /// is none for a plane without blocks.
+    ///
+    /// ```
+    /// use tensor_layout_text::Layout;
+    ///
+    /// let weights: Layout = "q4_K[4,512]".parse()?;
+    /// let (name, scales) = weights.values().block_fields().nth(1).unwrap();
+    /// assert_eq!((name.as_str(), scales.len()), ("scales per 32", 2));
+    /// let place = weights.values().place_in(scales, &[1, 9])?;
+    /// // The block at 432 has six bits of byte 5.
+    /// assert_eq!((place.offset, place.bits), (437, vec![(437, 0..6)]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn block_fields(&self) -> impl Iterator<Item = (String, &'static [BlockField])> {
+        self.numbers().filter_map(|field| Some((name_of(field.first()?), field)))
+    }
+
+    /// The fields of the blocks. Those of the same numbers are together.
+    fn numbers(&self) -> impl Iterator<Item = &'static [BlockField]> {
+        let fields = self.blocks.as_ref().map_or(&[][..], |blocks| blocks.block_type().fields());
+        fields.chunk_by(|one, next| (one.role, one.per) == (next.role, next.per))
+    }
+
+    /// Returns where a number of one of the [`block_fields`](Self::block_fields) is stored. On the last axis
+    /// the index counts the numbers of the field.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`place`](Self::place).
+    pub fn place_in(&self, field: &[BlockField], index: &[u64]) -> Result<Place, Error> {
+        let (per, mut sizes) = (field.first().map_or(1, |field| field.per), self.sizes.clone());
+        sizes.last_mut().into_iter().for_each(|last| *last = last.checked_div(per).unwrap_or(0));
+        check_index(&sizes, index)?;
         let mut index = self.forwards_index(index);
-        let in_block = in_block.map(|of| {
-            let last = index.last().copied().unwrap_or(0);
-            let value = last.checked_rem(of.values()).unwrap_or(0);
-            if let Some(slot) = index.last_mut() {
-                *slot = last.checked_div(of.values()).unwrap_or(0);
+        let in_block = self.blocks.as_ref().map(|blocks| {
+            let (count, last) = (blocks.block_type().values().checked_div(per), index.last_mut());
+            let (mut number, count) = (0, count.unwrap_or(1));
+            if let Some(last) = last {
+                (number, *last) = (last.checked_rem(count).unwrap_or(0), last.checked_div(count).unwrap_or(0));
             }
-            let bits = of.value_bits(value);
+            let bits = bits_of(field, number);
             index.push(bits.first().map_or(0, |bits| bits.start.div_euclid(8)));
-            (value, bits)
+            (number, bits)
         });
         let in_map = index.clone();
         let held = self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(&index)?)));
@@ -107,14 +146,19 @@ impl Plane {
         held.map_or_else(|| Err(self.why_without_map()), |(part, index)| part.map.offset(&index))
     }
 
-    /// Returns the values that have bits in a byte of a block. Values are numbered from the start of the
-    /// block.
+    /// Returns the numbers of each of the [`block_fields`](Self::block_fields) that have bits in a byte of a
+    /// block, by the name of the field. They are counted from the start of the block.
     #[must_use]
-    pub fn values_in_byte(&self, byte: u64) -> Vec<u64> {
-        let Some(of) = self.blocks.as_ref().map(|blocks| blocks.block_type()) else { return Vec::new() };
-        let bits = byte.saturating_mul(8)..byte.saturating_add(1).saturating_mul(8);
-        let shares = |k: &u64| of.value_bits(*k).iter().any(|own| own.start < bits.end && bits.start < own.end);
-        (0..of.values()).filter(shares).collect()
+    pub fn numbers_in_byte(&self, byte: u64) -> Vec<(String, &'static [BlockField], Vec<u64>)> {
+        let values = self.blocks.as_ref().map_or(0, |blocks| blocks.block_type().values());
+        let of_byte = byte.saturating_mul(8)..byte.saturating_add(1).saturating_mul(8);
+        let shares = |bits: &Range<u64>| bits.start < of_byte.end && of_byte.start < bits.end;
+        let in_field = |(name, field): (String, &'static [BlockField])| {
+            let count = values.checked_div(field.first().map_or(1, |field| field.per)).unwrap_or(0);
+            let here = |number: &u64| bits_of(field, *number).iter().any(shares);
+            Some((name, field, (0..count).filter(here).collect::<Vec<_>>())).filter(|(.., numbers)| !numbers.is_empty())
+        };
+        self.block_fields().filter_map(in_field).collect()
     }
 
     /// Counts an index from the lowest address on: from the other end of each axis that runs backwards. The
@@ -173,4 +217,28 @@ impl Plane {
             _ => index.to_vec(),
         }
     }
+}
+
+/// Returns the bits of a number in its block. Bits of one byte that follow each other are one range.
+fn bits_of(field: &[BlockField], number: u64) -> Vec<Range<u64>> {
+    let mut bits: Vec<Range<u64>> = Vec::new();
+    for next in field.iter().map(|field| field.bits(number)) {
+        let byte_of_last = next.end.saturating_sub(1).div_euclid(8);
+        let follows = |last: &&mut Range<u64>| last.end == next.start && last.start.div_euclid(8) == byte_of_last;
+        match bits.last_mut().filter(follows) {
+            Some(last) => last.end = next.end,
+            None => bits.push(next),
+        }
+    }
+    bits
+}
+
+/// Returns the name of a field of blocks.
+pub(super) fn name_of(field: &BlockField) -> String {
+    let role = match field.role {
+        FieldRole::Values => "values",
+        FieldRole::Minima => "minima",
+        _ => "scales",
+    };
+    if field.per == 1 { role.into() } else { format!("{role} per {}", field.per) }
 }
