@@ -93,8 +93,8 @@ fn planes_have_the_values_of_gguf() {
     assert_eq!(values_of, 3 * (64 * 4 + 128 + 512));
 }
 
-/// Each bit of scales and minima changes the values that share its number, by the weight that it has there, and
-/// no other bit changes 16 values.
+/// Each bit of scales and minima changes the values that share its number, by its weight there, and no other
+/// bit changes 16 values.
 #[test]
 fn bits_of_scales_are_where_gguf_has_them() {
     let mut found = 0;
