@@ -238,8 +238,8 @@ fn steps_of(plane: &Plane, index: &[u64], part: usize, inside: &[u64]) -> Vec<St
     steps
 }
 
-/// Returns the values that have bits in a byte of a tensor of blocks, in words, or the numbers of other fields.
-/// `None` for other tensors.
+/// Returns the values that have bits in a byte of a tensor of blocks, in words, or the numbers of other
+/// fields. `None` for other tensors.
 fn values_at(plane: &Plane, index: &[u64]) -> Option<String> {
     let (of, [outer @ .., block, byte]) = (plane.blocks()?.block_type(), index) else { return None };
     let name = |per: u64, number: u64| {

@@ -60,9 +60,9 @@ pub struct PartCopy {
 ///
 /// # Errors
 ///
-/// `not_expressible` for a tuple, for blocks whose [fields](Plane::block_fields) are not the planes of the other
-/// side, for planes that differ in number or in the values that have one scale, and if an axis that runs
-/// backwards is cut into parts; `data_type_mismatch` for blocks of another type,
+/// `not_expressible` for a tuple, for blocks whose [fields](Plane::block_fields) are not the planes of the
+/// other side, for planes that differ in number or in the values that have one scale, and if an axis that
+/// runs backwards is cut into parts; `data_type_mismatch` for blocks of another type,
 /// `size_mismatch` for other sizes, `overlapping_destination` if a block of the destination is there twice,
 /// `not_a_view` for tiles that cannot be cut where the parts end, and the errors of
 /// [`Relayout::with_settings`].

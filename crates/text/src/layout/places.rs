@@ -41,9 +41,9 @@ impl Plane {
         self.place_in(values.unwrap_or_default(), index)
     }
 
-    /// The fields of the blocks by name: `values`, `scales per 32`. A number whose bits are apart is in several
-    /// fields of the [block type](tensor_layout::element::BlockType::fields), which are together here. There
-    /// is none for a plane without blocks.
+    /// The fields of the blocks by name: `values`, `scales per 32`. A number whose bits are apart is in
+    /// several fields of the [block type](tensor_layout::element::BlockType::fields), which are together
+    /// here. There is none for a plane without blocks.
     ///
     /// ```
     /// use tensor_layout_text::Layout;
