@@ -49,7 +49,10 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
         let of_layer = |row: &&Order| row.letters.contains('L') && row.letters.replace('L', "") == cache.order();
         let layers = orders().iter().filter(of_layer).map(|row| format!("a layer of {}", row.name));
         let names: Vec<String> = same.collect();
-        if names.is_empty() { layers.collect() } else { names }
+        // Where the layers are outermost, one of them is this cache.
+        let is_layer = |row: &&Order| row.letters.strip_prefix('L') == Some(cache.order());
+        let outermost = orders().iter().filter(is_layer).map(|row| format!("a layer of {}", row.name));
+        if names.is_empty() { layers.collect() } else { names.into_iter().chain(outermost).collect() }
     };
     // Caches that differ only in axes of size 1 have the same map, and share a line.
     let mut lines: Vec<(Key, String, Vec<String>)> = Vec::new();
@@ -63,7 +66,12 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
             None => lines.push((key, cache.to_string(), names(cache))),
         }
     }
-    lines.iter_mut().for_each(|(.., names)| *names = each_once(names.iter()).into_iter().cloned().collect());
+    for (.., names) in &mut lines {
+        let once = each_once(names.iter()).into_iter();
+        let is_said =
+            |name: &str| name.strip_prefix("a layer of ").is_some_and(|row| names.iter().any(|own| own == row));
+        *names = once.filter(|name| !is_said(name)).cloned().collect();
+    }
     let mut answer = output.new_answer("caches");
     let objects = lines.iter().map(|(_, cache, names)| json!({ "layout": cache, "names": names }));
     answer.keys(|| json!({ "input": layout, "caches": objects.collect::<Vec<_>>(), "apart": apart }));

@@ -46,6 +46,11 @@ fn recorded_prints_are_read_as_their_libraries_read_them() {
     assert_eq!(lines, 48 + 73);
 }
 
+/// What JAX before 0.7 prints, and Triton's encoding.
+const DEVICE_LOCAL: &str =
+    "DeviceLocalLayout(major_to_minor=(1, 0), _tiling=((8, 128),), _sub_byte_element_size_in_bits=0)";
+const SHARED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>";
+
 /// The texts that Debug of ndarray 0.17 and of candle-core 0.11 give, and ggml's fields.
 #[test]
 fn prints_of_rust_libraries_and_of_ggml() {
@@ -67,6 +72,10 @@ fn prints_of_rust_libraries_and_of_ggml() {
         ("f32 torch.Size([8, 64]) (64, 1)".into(), "f32[8,64]:[64,1]"),
         ("f32 (torch.Size([8, 64]), (1, 8))".into(), "f32[8,64]:[1,8]"),
         ("torch.empty_strided((2, 3), stride=(4, 1), dtype=torch.int8, device='cpu')".into(), "s8[2,3]:[4,1]"),
+        ("TensorMeta(shape=torch.Size([6, 4]), stride=(1, 6), dtype=torch.float32)".into(), "f32[6,4]:[1,6]"),
+        (format!("f32[64,256] {DEVICE_LOCAL}"), "f32[64,256]{0,1:T(8,128)}"),
+        (format!("f32[64,256] Layout(device_local_layout={DEVICE_LOCAL}, sharding=None)"), "f32[64,256]{0,1:T(8,128)}"),
+        (format!("f16[16,32] #shared = {SHARED}"), &format!("f16[16,32] {SHARED}")),
     ] {
         let read: Layout = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         let own: Layout = own.parse().unwrap();
@@ -84,6 +93,19 @@ fn what_is_no_layout_is_named() {
     for (text, sentence) in [
         ("S<3,4,3> o 0 o (8,64):(64,1)", "a type in front"),
         ("#blocked<{sizePerThread = [1, 4]}>", "divides a tensor among the registers of threads"),
+        ("#linear = #ttg.linear<{register = [[0, 1]]}>", "divides a tensor among the registers of threads"),
+        (
+            "SwizzledSharedLayout(vec=1, per_phase=1, max_phase=1, order=[1, 0])",
+            "`SwizzledSharedLayout`: a layout of Gluon",
+        ),
+        (SHARED, "a type in front"),
+        ("#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128}>", "a type in front"),
+        ("f16[16,32] #shared", "`#shared`: an alias"),
+        ("8:2", "a type in front"),
+        (":2", "data type"),
+        ("TensorMeta(shape=torch.Size([6, 4]), strides=(1, 6), dtype=torch.float32)", "stride="),
+        ("f32[4,8] DeviceLocalLayout(major_to_minor=(1, 0), _tile=())", "tiling="),
+        ("f32[4,8] Layout(device_local_layout=DeviceLocalLayout(major_to_minor=(1, 0))", "`)`"),
         ("memref<4x6xf32, affine_map<(d0, d1) -> (d1 * 8, d0)>>", "may be any function"),
         ("memref<4x?xf32>", "`?` is known when the program runs"),
         ("memref<4x6xindex>", "a type of whole bytes"),

@@ -102,7 +102,7 @@ pub(super) const FORMS: [Form; 21] = [
     },
     Form {
         text: "",
-        begins: &["TensorMetadata("],
+        begins: &["TensorMetadata(", "TensorMeta("],
         front: &[],
         keys: &[("shape", Sizes), ("dtype", Type), ("stride", Strides)],
         skips: &["requires_grad", "memory_format", "is_quantized", "qparams"],

@@ -14,13 +14,16 @@ pub(super) fn is_layout(text: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
-const BEGINNINGS: [&str; 3] = ["Layout(", "DeviceLocalLayout(", "Format(layout=Layout("];
+/// The beginnings. The first two have a sharding behind the layout.
+const BEGINNINGS: [&str; 4] =
+    ["Format(layout=Layout(", "Layout(device_local_layout=DeviceLocalLayout(", "Layout(", "DeviceLocalLayout("];
 
 /// Reads `Layout(major_to_minor=(1, 0), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)`, also
-/// inside `Format(layout=.., sharding=..)`, whose sharding changes no place of an array.
+/// inside `Format(layout=.., sharding=..)`, whose sharding changes no place of an array. JAX before 0.7 prints
+/// `DeviceLocalLayout(major_to_minor=.., _tiling=.., _sub_byte_element_size_in_bits=..)`.
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
-    let is_format = cursor.rest().starts_with("Format(");
-    BEGINNINGS.iter().find(|beginning| cursor.eat(beginning));
+    let beginning = BEGINNINGS.iter().position(|beginning| cursor.eat(beginning));
+    let is_format = beginning.is_some_and(|row| row < 2);
     let shape = read_fields(cursor, data_type, sizes)?;
     if is_format {
         if cursor.eat(",") {
@@ -30,6 +33,11 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) 
         cursor.expect(")", "`)`")?;
     }
     Ok(shape)
+}
+
+/// Takes a comma and a key, which older versions begin with `_`.
+fn eat_key(cursor: &mut Cursor<'_>, key: &str) -> bool {
+    cursor.eat(",") && (cursor.eat(key) || cursor.eat(&format!("_{key}")))
 }
 
 fn read_fields(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
@@ -51,7 +59,7 @@ fn read_fields(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> R
     }
     order.reverse();
     let (mut tiles, mut bits) = (Vec::new(), 0);
-    if cursor.eat(",") && cursor.eat("tiling=") && !cursor.eat("None") {
+    if eat_key(cursor, "tiling=") && !cursor.eat("None") {
         let at = cursor.position();
         tiles = tuple(cursor, |cursor| Tile::new(&tuple(cursor, |cursor| cursor.number_i64("the size of a tile"))?))?;
         // An empty tile counts as one entry.
@@ -59,7 +67,7 @@ fn read_fields(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> R
             return Err(cursor.error_at(at, &format!("at most {MAX_TILE_ENTRIES} tile entries in all")));
         }
     }
-    if cursor.eat(",") && cursor.eat("sub_byte_element_size_in_bits=") {
+    if eat_key(cursor, "sub_byte_element_size_in_bits=") {
         let at = cursor.position();
         let number = cursor.number("a number of bits")?;
         bits = u32::try_from(number).map_err(|_| cursor.error_at(at, "a number of bits below 2^32"))?;

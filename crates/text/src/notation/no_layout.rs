@@ -3,7 +3,7 @@
 use tensor_layout::Error;
 
 /// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 15] = [
+const NO_LAYOUT: [(&str, &str); 20] = [
     ("Swizzle<", SWIZZLE),
     ("#blocked", TRITON),
     ("#linear", TRITON),
@@ -18,15 +18,31 @@ const NO_LAYOUT: [(&str, &str); 15] = [
     ("#ttg.partitioned_shared", "Triton divides the tensor among several allocations of shared memory"),
     ("#ttng.tensor_memory", "tensor memory has rows and columns, not offsets"),
     ("#shared", "an alias: write the encoding that the module gives it, such as #ttg.swizzled_shared<{..}>"),
+    ("BlockedLayout(", TRITON),
+    ("SwizzledSharedLayout(", GLUON),
+    ("NVMMASharedLayout(", GLUON),
+    ("PaddedSharedLayout(", GLUON),
+    ("SharedLinearLayout(", GLUON),
     ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
 ];
 const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
 const TRITON: &str = "Triton's encoding divides a tensor among the registers of threads, and says nothing about memory";
 
+const GLUON: &str =
+    "a layout of Gluon: write the encoding that the module gives it, such as #ttg.swizzled_shared<{..}>";
+
+/// Returns an encoding without the alias that the text defines: `#shared = #ttg.swizzled_shared<{..}>`.
+pub(super) fn without_alias(text: &str) -> &str {
+    let definition = text.split_once(" = ").filter(|(alias, _)| alias.starts_with('#') && !alias.contains('<'));
+    definition.map_or(text, |(_, encoding)| encoding)
+}
+
 pub(super) fn refuse_without_layout(text: &str) -> Result<(), Error> {
+    let text = without_alias(text);
     let Some((beginning, reason)) = NO_LAYOUT.iter().find(|(beginning, _)| text.starts_with(beginning)) else {
         return Ok(());
     };
     let name = text.split_inclusive('>').next().filter(|_| *reason == SWIZZLE).unwrap_or(beginning);
+    let name = name.trim_end_matches('(');
     Err(Error::not_expressible("list of strides or tiles", format!("`{name}`: {reason}")))
 }

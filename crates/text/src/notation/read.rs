@@ -365,12 +365,20 @@ pub fn lacks_type(text: &str) -> bool {
     let text = text.trim_start();
     let is_cute =
         text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    let of_rank_1 = text.split_once(':').is_some_and(|(size, stride)| [size, stride].into_iter().all(is_number));
     let start = text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()));
     let is_form = text.get(start..).and_then(forms::form).is_some_and(|form| !form.says_type(text));
     is_form
         || is_cute && text.contains(':')
+        || of_rank_1
         || jax::is_layout(text)
+        || triton::is_shared(text)
         || COMPOSED.iter().chain(&composed::POINTERS).any(|begins| text.starts_with(begins))
+}
+
+/// Whether a text is digits and nothing else, as the size and the stride of CuTe's `8:2` are.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.trim_end().bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// How texts of composed layouts begin.

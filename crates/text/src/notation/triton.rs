@@ -25,7 +25,7 @@ use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Swizzle};
 
-use super::no_layout::refuse_without_layout;
+use super::no_layout::{refuse_without_layout, without_alias};
 use super::types::element_type;
 use crate::numbers::list;
 use crate::swizzle::mask;
@@ -66,10 +66,19 @@ pub(super) fn read_memdesc(cursor: &mut Cursor<'_>) -> Result<IndexMap, Error> {
     Ok(map)
 }
 
-/// Reads an encoding of shared memory.
+/// Whether a text is an encoding of shared memory, which needs a type and sizes in front.
+pub(super) fn is_shared(text: &str) -> bool {
+    let encodings = ["swizzled_shared<", "nvmma_shared<", "padded_shared<", "shared_linear<"];
+    without_alias(text).strip_prefix("#ttg.").is_some_and(|name| encodings.iter().any(|own| name.starts_with(own)))
+}
+
+/// Reads an encoding of shared memory, also where a module defines an alias for it.
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<IndexMap, Error> {
-    refuse_without_layout(cursor.rest())?;
-    let at = cursor.position();
+    let rest = cursor.rest();
+    refuse_without_layout(rest)?;
+    let alias = rest.len().saturating_sub(without_alias(rest).len());
+    let at = cursor.position().saturating_add(alias);
+    cursor.move_to(at);
     if let Some(size) = sizes.iter().find(|size| !size.is_power_of_two()) {
         return Err(refused(format!("Triton's sizes are powers of two, and {size} is not")));
     }
