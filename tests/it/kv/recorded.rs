@@ -98,6 +98,18 @@ fn libraries_answered_the_same() {
 }
 
 #[test]
+fn sglang_answered_the_same() {
+    let lines = include_str!("../../data/kv/sglang_pools.jsonl").lines().skip(1);
+    let answers: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 50);
+    for answer in answers {
+        let text = answer["cache"].as_str().unwrap();
+        let index: Vec<u64> = answer["index"].as_array().unwrap().iter().map(number).collect();
+        assert_eq!(map(text).offset(&index).unwrap() * 2, number(&answer["byte"]), "{text} at {index:?}");
+    }
+}
+
+#[test]
 fn kvbm_answered_the_same() {
     let answers = answers("kvbm-physical");
     assert_eq!(answers.len(), 160);
