@@ -19,8 +19,8 @@ const BEGINNINGS: [&str; 4] =
     ["Format(layout=Layout(", "Layout(device_local_layout=DeviceLocalLayout(", "Layout(", "DeviceLocalLayout("];
 
 /// Reads `Layout(major_to_minor=(1, 0), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)`, also
-/// inside `Format(layout=.., sharding=..)`, whose sharding changes no place of an array. JAX before 0.7 prints
-/// `DeviceLocalLayout(major_to_minor=.., _tiling=.., _sub_byte_element_size_in_bits=..)`.
+/// inside `Format(layout=.., sharding=..)`, whose sharding changes no place of an array. JAX before 0.7
+/// prints `DeviceLocalLayout(major_to_minor=.., _tiling=.., _sub_byte_element_size_in_bits=..)`.
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     let beginning = BEGINNINGS.iter().position(|beginning| cursor.eat(beginning));
     let is_format = beginning.is_some_and(|row| row < 2);
