@@ -7,7 +7,7 @@
 //! let start = checked::mul(12, 4, OFFSET)?;
 //! assert_eq!(checked::add(start, 16, OFFSET)?, 64);
 //! assert_eq!(checked::bytes_for(3, 4)?, 2, "three elements of 4 bits");
-//! assert_eq!((checked::gcd(12, 18), checked::narrow::<u32>(7_u64, BYTES)?, checked::count(3)), (6, 7, 3));
+//! assert_eq!((checked::gcd(12, 18), checked::narrow::<u32>(7_u64, BYTES)?, checked::len_u64(3)), (6, 7, 3));
 //! let error = checked::mul(1 << 40, 1 << 40, BYTES).unwrap_err();
 //! assert_eq!(error.to_string(), "the size in bytes does not fit into 64 bits");
 //! # Ok::<(), tensor_layout::Error>(())
@@ -18,9 +18,9 @@ use smallvec::SmallVec;
 
 use crate::error::{Code, Error};
 
-pub use crate::exact::count;
 pub(crate) use crate::exact::exact;
-pub use crate::exact::{Exact, at};
+pub use crate::exact::len_u64;
+pub use crate::exact::{Proven, nth_or_panic};
 
 /// Sizes, strides or an index: one number for each axis, without an allocation up to 8 axes.
 pub type Dims = SmallVec<[u64; 8]>;
@@ -149,7 +149,7 @@ fn search_permutation(what: &'static str, order: &[usize], rank: usize) -> Resul
     for (position, &axis) in order.iter().enumerate() {
         match seen.get_mut(axis) {
             None => return Err(Error::axis_out_of_range(axis, rank)),
-            Some(true) => return Err(Code::NotAPermutation.at(axis, count(position), 0).about(what)),
+            Some(true) => return Err(Code::NotAPermutation.on_axis(axis, len_u64(position), 0).with_subject(what)),
             Some(seen) => *seen = true,
         }
     }

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::exact::count;
+use crate::exact::len_u64;
 
 pub use table::Code;
 #[cfg(feature = "plan")]
@@ -188,7 +188,7 @@ impl Error {
         found: impl Into<Cow<'static, str>>,
     ) -> Error {
         let (what, expected, found) = (text.into().into(), expected.into(), found.into());
-        Error(Box::new(Inner { other: Some(count(column)), what, expected, found, ..Code::Parse.empty() }))
+        Error(Box::new(Inner { other: Some(len_u64(column)), what, expected, found, ..Code::Parse.empty() }))
     }
 }
 
@@ -202,42 +202,42 @@ impl Code {
     /// Returns the error with this code for `value` on `axis`.
     #[cold]
     #[must_use]
-    pub fn at(self, axis: usize, value: u64, limit: u64) -> Error {
+    pub fn on_axis(self, axis: usize, value: u64, limit: u64) -> Error {
         Error(Box::new(Inner { axis: Some(axis), value: Some(value), limit: Some(limit), ..self.empty() }))
     }
 
     /// Returns the error with this code for `value`, without an axis.
     #[cold]
     #[must_use]
-    pub fn by(self, value: u64, limit: u64) -> Error {
+    pub fn for_value(self, value: u64, limit: u64) -> Error {
         Error(Box::new(Inner { value: Some(value), limit: Some(limit), ..self.empty() }))
     }
 
     /// Returns the error with this code about `what`, with a reason as the end of its sentence.
     #[cold]
     #[must_use]
-    pub fn because(self, what: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Error {
+    pub fn with_reason(self, what: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Error {
         Error(Box::new(Inner { what: what.into(), found: reason.into(), ..self.empty() }))
     }
 }
 
 impl Error {
-    pub(crate) fn about(mut self, what: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn with_subject(mut self, what: impl Into<Cow<'static, str>>) -> Error {
         self.0.what = what.into();
         self
     }
 
-    pub(crate) fn and(mut self, other: u64) -> Error {
+    pub(crate) fn with_other(mut self, other: u64) -> Error {
         self.0.other = Some(other);
         self
     }
 
-    pub(crate) fn on(mut self, axis: usize) -> Error {
+    pub(crate) fn with_axis(mut self, axis: usize) -> Error {
         self.0.axis = Some(axis);
         self
     }
 
-    pub(crate) fn to(mut self, limit: u64) -> Error {
+    pub(crate) fn with_limit(mut self, limit: u64) -> Error {
         self.0.limit = Some(limit);
         self
     }
@@ -269,59 +269,59 @@ macro_rules! errors {
 errors! {
     /// `quantity`, a noun phrase, does not fit an integer of `bits` bits.
     fn overflow(quantity: &'static str, bits: u32) {
-        Code::Overflow.because(quantity, "").to(bits.into())
+        Code::Overflow.with_reason(quantity, "").with_limit(bits.into())
     }
 
     /// `what`, a noun phrase, is `value`, but must be between `min` and `max`.
     fn out_of_limits(what: &'static str, value: u64, min: u64, max: u64) {
-        Code::OutOfLimits.by(value, max).and(min).about(what)
+        Code::OutOfLimits.for_value(value, max).with_other(min).with_subject(what)
     }
 
     /// A layout cannot be described as a `target`. The reason is the end of a sentence.
     fn not_expressible(target: &'static str, reason: impl Into<Cow<'static, str>>) {
-        Code::NotExpressible.because(target, reason)
+        Code::NotExpressible.with_reason(target, reason)
     }
 
     /// A search for the answer to `question` took more than `work` steps.
     fn undecided(question: &'static str, work: u64) {
-        Code::Undecided.because(question, "").to(work)
+        Code::Undecided.with_reason(question, "").with_limit(work)
     }
 
     /// `by`, a vocabulary or a device, has no such data type.
     fn unsupported_data_type(data_type: &'static str, by: impl Into<Cow<'static, str>>) {
-        Code::UnsupportedDataType.because(by, data_type)
+        Code::UnsupportedDataType.with_reason(by, data_type)
     }
 
     /// Elements have a width that is not among the supported ones.
     fn unsupported_bits(bits: u32, supported: &'static str) {
-        Code::UnsupportedElementBits.by(bits.into(), 0).about(supported)
+        Code::UnsupportedElementBits.for_value(bits.into(), 0).with_subject(supported)
     }
 
     /// A buffer, named by a noun phrase, has `found` bytes, but its layout needs more.
     fn buffer_too_short(what: &'static str, needed: u64, found: u64) {
-        Code::BufferTooShort.by(found, needed).about(what)
+        Code::BufferTooShort.for_value(found, needed).with_subject(what)
     }
 
     /// An axis does not exist.
     fn axis_out_of_range(axis: usize, rank: usize) {
-        Code::AxisOutOfRange.at(axis, 0, count(rank))
+        Code::AxisOutOfRange.on_axis(axis, 0, len_u64(rank))
     }
 
     /// A number of a list is negative.
     fn negative(what: &'static str, axis: usize) {
-        Code::Negative.at(axis, 0, 0).about(what)
+        Code::Negative.on_axis(axis, 0, 0).with_subject(what)
     }
 
     /// Two indices of a destination are both stored at element `offset`.
     fn overlapping_destination(first: &[u64], second: &[u64], offset: u64) {{
-        let mut error = Code::OverlappingDestination.because(format!("{first:?}"), format!("{second:?}"));
+        let mut error = Code::OverlappingDestination.with_reason(format!("{first:?}"), format!("{second:?}"));
         error.0.value = Some(offset);
         error
     }}
 
     /// The error with this code for `value` elements of `bits` bits.
     fn in_bits(code: Code, axis: usize, value: u64, limit: u64, bits: u32) {
-        code.at(axis, value, limit).and(bits.into())
+        code.on_axis(axis, value, limit).with_other(bits.into())
     }
 
     /// The other side of a copy has another data type.
@@ -331,38 +331,38 @@ errors! {
         let narrow = |name: &str| matches!(name, "s1" | "s2" | "s4" | "u1" | "u2" | "u4");
         let mixed = narrow(&expected) != narrow(&found);
         let hint = " (a byte for each element of a type below a byte is said by `with_byte_elements`)";
-        let mut error = Code::DataTypeMismatch.because(if mixed { hint } else { "" }, found);
+        let mut error = Code::DataTypeMismatch.with_reason(if mixed { hint } else { "" }, found);
         error.0.expected = expected;
         error
     }}
 
     /// There are `found` of `what`, a noun such as `sizes`, where `expected` are needed, one for each axis.
     fn rank_mismatch(what: &'static str, expected: usize, found: usize) {
-        Code::RankMismatch.by(count(found), count(expected)).about(what)
+        Code::RankMismatch.for_value(len_u64(found), len_u64(expected)).with_subject(what)
     }
 
     /// A transfer begins at byte `value` of `what`, a side of the copy.
     fn transfer_unaligned(axis: usize, value: u64, limit: u64, what: &'static str) {
-        Code::TransferUnaligned.at(axis, value, limit).about(what)
+        Code::TransferUnaligned.on_axis(axis, value, limit).with_subject(what)
     }
 }
 
 impl Error {
     pub(crate) fn inside_block(name: &'static str, what: &'static str, axis: usize, value: u64, values: u64) -> Error {
-        let mut error = Code::InsideBlock.because(what, name).on(axis).to(values);
+        let mut error = Code::InsideBlock.with_reason(what, name).with_axis(axis).with_limit(values);
         error.0.value = Some(value);
         error
     }
 
     pub(crate) fn fingerprint_mismatch(form: String, expected: impl fmt::Display, found: impl fmt::Display) -> Error {
-        let mut error = Code::FingerprintMismatch.because(form, found.to_string());
+        let mut error = Code::FingerprintMismatch.with_reason(form, found.to_string());
         error.0.expected = expected.to_string().into();
         error
     }
 
     pub(crate) fn unknown_data_type(name: String) -> Error {
         let reason = "is not a data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn";
-        Code::UnknownDataType.because(name, reason)
+        Code::UnknownDataType.with_reason(name, reason)
     }
 }
 
@@ -408,7 +408,7 @@ impl fmt::Display for Error {
             rest = after;
             let number = match name {
                 "what" | "expected" | "found" | "reason" => None,
-                "axis" => Some(axis.map(count)),
+                "axis" => Some(axis.map(len_u64)),
                 "value" => Some(*value),
                 "limit" => Some(*limit),
                 _ => Some(*other),

@@ -6,7 +6,7 @@ use num_traits::PrimInt;
 /// result, so every build panics if the invariant is broken: no number would be right then. Builds that count
 /// steps (tests/house/work_limits) leave out the checks, so that each operation counts as one step.
 #[allow(clippy::arithmetic_side_effects, reason = "where steps are counted only: see above")]
-pub trait Exact: PrimInt {
+pub trait Proven: PrimInt {
     /// Returns the sum.
     #[track_caller]
     fn plus(self, other: Self) -> Self {
@@ -41,7 +41,7 @@ pub trait Exact: PrimInt {
     }
 }
 
-impl<T: PrimInt> Exact for T {}
+impl<T: PrimInt> Proven for T {}
 
 /// Returns the value of an option that an invariant guarantees to be `Some`. Panics on `None`.
 #[track_caller]
@@ -59,11 +59,11 @@ fn broken() -> ! {
 /// Returns the number at `position` of a list. Panics if the list is shorter, which an invariant must
 /// exclude.
 #[track_caller]
-pub fn at<T: PrimInt>(list: &[T], position: usize) -> T {
+pub fn nth_or_panic<T: PrimInt>(list: &[T], position: usize) -> T {
     exact(list.get(position).copied())
 }
 
 /// Converts the length of a list to a `u64`, the type of sizes and strides.
-pub fn count(length: usize) -> u64 {
+pub fn len_u64(length: usize) -> u64 {
     exact(u64::try_from(length).ok())
 }

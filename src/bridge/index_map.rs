@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Exact, PHYSICAL, wide_product};
+use crate::checked::{self, PHYSICAL, Proven, wide_product};
 use crate::element::BlockField;
 use crate::error::Error;
 use crate::map::{IndexMap, TileEntries, ToIndexMap};

@@ -4,7 +4,7 @@
 //! of its byte. ONNX, WebNN, DLPack and XLA's CPU backend use this order. DirectML's pages do not name an
 //! order.
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 
 /// Writes the low `width` bits (at most 128) of `value`, `start` bits into `bytes`, and leaves
 /// every other bit as it is.

@@ -20,7 +20,7 @@ use core::str::FromStr;
 
 use super::DataType;
 use crate::error::Error;
-use crate::exact::Exact;
+use crate::exact::Proven;
 
 /// What a field of a block holds.
 ///

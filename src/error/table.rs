@@ -18,9 +18,9 @@ macro_rules! rows {
         /// ```
         /// use tensor_layout::plan::Code;
         ///
-        /// let error = Code::IndexOutOfRange.at(1, 7, 5);
+        /// let error = Code::IndexOutOfRange.on_axis(1, 7, 5);
         /// assert_eq!(error.to_string(), "index 7 on axis 1 is out of range: its size is 5");
-        /// assert_eq!(Code::OffsetOutOfRange.by(30, 24).code(), "offset_out_of_range");
+        /// assert_eq!(Code::OffsetOutOfRange.for_value(30, 24).code(), "offset_out_of_range");
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::slice;
 
-use crate::checked::{count, narrow};
+use crate::checked::{len_u64, narrow};
 use crate::error::{Code, Error};
 
 /// A C structure whose pointers are valid while the value that lent it is borrowed.
@@ -51,7 +51,7 @@ pub(super) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: us
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Code::BadPointer.by(0, count(align_of::<T>())).about(what));
+        return Err(Code::BadPointer.for_value(0, len_u64(align_of::<T>())).with_subject(what));
     }
     if length > MAX_LENGTH {
         let what = "the length of a list";

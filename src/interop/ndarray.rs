@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use ndarray::{ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, Exact, OFFSET, narrow};
+use crate::checked::{ELEMENTS, OFFSET, Proven, narrow};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 

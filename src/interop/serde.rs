@@ -39,7 +39,7 @@ use ::serde::de::{Deserialize, Deserializer, Error as _, Unexpected, Visitor};
 use ::serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::bridge::AnyLayout;
-use crate::checked::count;
+use crate::checked::len_u64;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
@@ -257,7 +257,7 @@ impl<'de> Deserialize<'de> for DeviceLimits {
 
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let numbers = [("axis", self.axis().map(count)), ("value", self.value()), ("limit", self.limit())];
+        let numbers = [("axis", self.axis().map(len_u64)), ("value", self.value()), ("limit", self.limit())];
         let numbers = numbers.iter().filter_map(|&(name, number)| Some((name, number?)));
         let mut map = serializer.serialize_map(Some(numbers.clone().count().saturating_add(2)))?;
         map.serialize_entry("code", self.code())?;

@@ -16,7 +16,7 @@
     reason = "invariant 1: offsets stay below the physical sizes; products of logical sizes were checked"
 )]
 
-use crate::checked::{Dims, Exact, at, count, next_index};
+use crate::checked::{Dims, Proven, len_u64, next_index, nth_or_panic};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -73,7 +73,7 @@ impl ByIndex {
             let mut mirrored = index.clone();
             for &dim in &self.reversed {
                 if let Some(slot) = mirrored.get_mut(dim) {
-                    *slot = at(sizes, dim) - 1 - *slot;
+                    *slot = nth_or_panic(sizes, dim) - 1 - *slot;
                 }
             }
             entries.push((self.source.offset_inside(&mirrored), self.destination.offset_inside(&index)));
@@ -204,7 +204,7 @@ impl BoxGroups {
         if let Some(by_index) = &self.by_index {
             return by_index.count();
         }
-        self.groups.iter().fold(1, |product: u64, group| product.times(count(group.len())))
+        self.groups.iter().fold(1, |product: u64, group| product.times(len_u64(group.len())))
     }
 
     /// The number of table entries in all boxes, as a measure of the work. If a pair is copied index by
@@ -220,7 +220,7 @@ impl BoxGroups {
             let tables = group.iter().flat_map(|segment| &segment.loops).filter(|step| step.stride().is_none());
             let entries = tables.fold(0, |sum: u64, table| sum.saturating_add(table.extent()));
             // The number of boxes with a given segment is the product of the sizes of the other groups.
-            entries.saturating_mul(boxes.checked_div(count(group.len())).unwrap_or(0))
+            entries.saturating_mul(boxes.checked_div(len_u64(group.len())).unwrap_or(0))
         });
         groups.fold(0, u64::saturating_add)
     }
@@ -237,8 +237,8 @@ impl BoxGroups {
         // The segment of the last group changes first.
         let (mut combined, mut boxes) = (self.common.clone(), self.count());
         for group in &self.groups {
-            boxes = boxes.divided_by(count(group.len()));
-            let chosen = usize::try_from(number.divided_by(boxes).modulo(count(group.len()))).ok();
+            boxes = boxes.divided_by(len_u64(group.len()));
+            let chosen = usize::try_from(number.divided_by(boxes).modulo(len_u64(group.len()))).ok();
             if let Some(segment) = chosen.and_then(|chosen| group.get(chosen)) {
                 combined.add(segment.clone());
             }

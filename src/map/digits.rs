@@ -9,7 +9,7 @@ use core::num::NonZeroU64;
 use smallvec::{SmallVec, smallvec};
 
 use crate::checked::Dims;
-use crate::checked::{self, Exact, OFFSET};
+use crate::checked::{self, OFFSET, Proven};
 use crate::error::Error;
 
 /// One digit of a number, with its stride in memory. The value of the digit is the number of whole multiples

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use crate::checked::{Dims, Exact, next_index};
+use crate::checked::{Dims, Proven, next_index};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};

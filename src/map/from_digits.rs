@@ -5,7 +5,7 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET};
+use crate::checked::{self, Dims, ELEMENTS, OFFSET, Proven};
 use crate::element::DataType;
 use crate::error::Error;
 

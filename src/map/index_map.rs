@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, Exact, at, count};
+use crate::checked::{self, Dims, Proven, len_u64, nth_or_panic};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 use crate::strided::{BlockTensorDesc, BufferTensorDesc, GapOwner, Integer, index_of};
@@ -54,7 +54,7 @@ impl Component {
 
     pub(super) fn number(&self, index: &[u64], sizes: &[u64]) -> u64 {
         self.dims.iter().fold(0, |number: u64, &dim| {
-            let (size, i) = (at(sizes, dim), at(index, dim));
+            let (size, i) = (nth_or_panic(sizes, dim), nth_or_panic(index, dim));
             // For an index inside the sizes, the number is below the extent, which was checked.
             number.times(size).plus(i)
         })
@@ -366,7 +366,7 @@ impl IndexMap {
 
     /// The number of tiles that an offset is computed from: 0 for every layout but an Irreducible one.
     pub(super) fn tile_count(&self) -> u64 {
-        self.levels.as_ref().map_or(0, |levels| count(levels.levels.len()))
+        self.levels.as_ref().map_or(0, |levels| len_u64(levels.levels.len()))
     }
 
     /// The strides of an Affine layout, in elements, with 0 for dimensions of size 1. `None` for other
@@ -402,7 +402,7 @@ impl IndexMap {
             return Err(Error::rank_mismatch("indices", self.sizes.len(), index.len()));
         }
         match index.iter().zip(&self.sizes).enumerate().find(|(_, (i, size))| i >= size) {
-            Some((axis, (&index, &size))) => Err(Code::IndexOutOfRange.at(axis, index, size)),
+            Some((axis, (&index, &size))) => Err(Code::IndexOutOfRange.on_axis(axis, index, size)),
             None => Ok(self.offset_inside(&index)),
         }
     }

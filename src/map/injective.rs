@@ -1,6 +1,6 @@
 //! Checks whether every index has an offset of its own.
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 use crate::short_sort::sort_by_key;
 use smallvec::SmallVec;
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{Dims, Exact, at};
+use crate::checked::{Dims, Proven, nth_or_panic};
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by_key;
 
@@ -30,7 +30,7 @@ impl IndexMap {
     /// `undecided` if strides that do not nest need more than 100,000 steps.
     pub fn inverse(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
         if offset >= self.physical_elements {
-            return Err(Code::OffsetOutOfRange.by(offset, self.physical_elements));
+            return Err(Code::OffsetOutOfRange.for_value(offset, self.physical_elements));
         }
         if self.element_count() == 0 {
             return Ok(None);
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
         let Some(&Unknown { component, divisor, stride, most, below }) = self.unknowns.get(depth) else {
             return Ok(rest == 0 && self.is_found());
         };
-        let before = at(&self.numbers, component);
+        let before = nth_or_panic(&self.numbers, component);
         let high = rest.divided_by(stride).min(most);
         let low = rest.saturating_sub(below).div_ceil(stride);
         let mut value = high;

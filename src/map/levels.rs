@@ -10,7 +10,7 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, Exact, PHYSICAL, at};
+use crate::checked::{self, Dims, PHYSICAL, Proven, nth_or_panic};
 use crate::error::Error;
 
 /// The entries of one tile, major to minor. `None` is `*`. The last entry is never `None`.
@@ -166,7 +166,7 @@ impl TileLevels {
 
     /// Computes the offset of an index inside the sizes, directly from the definition of tiles.
     pub(super) fn offset(&self, index: &[u64]) -> u64 {
-        let mut at: Vec<u64> = self.order.iter().map(|&axis| at(index, axis)).collect();
+        let mut at: Vec<u64> = self.order.iter().map(|&axis| nth_or_panic(index, axis)).collect();
         let mut joined = Vec::new();
         for level in &self.levels {
             let groups = level.groups();

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Exact, OFFSET, count};
+use crate::checked::{self, OFFSET, Proven, len_u64};
 use crate::error::Error;
 use crate::short_sort::sort_by_key;
 
@@ -205,5 +205,5 @@ fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item
 }
 
 pub(super) fn too_many() -> Error {
-    Error::undecided("where the padding is", count(MAX_BOXES))
+    Error::undecided("where the padding is", len_u64(MAX_BOXES))
 }

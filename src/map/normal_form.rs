@@ -6,7 +6,7 @@
 //! not allow a cut, the dimensions stay fused. If fused dimensions are only digits of logical dimensions, no
 //! sum of chains exists.
 
-use crate::checked::{Exact, element_count};
+use crate::checked::{Proven, element_count};
 use crate::short_sort::sort_by;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;

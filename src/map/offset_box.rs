@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 use crate::strided::Offsets;
 
 /// A set of offsets at regular distances: `base` plus any number of steps of each loop.

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::checked::{self, Dims, Exact, OFFSET, next_index};
+use crate::checked::{self, Dims, OFFSET, Proven, next_index};
 use crate::error::Error;
 
 use super::index_map::IndexMap;

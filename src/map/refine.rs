@@ -11,7 +11,7 @@
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
 )]
 
-use crate::checked::{self, Exact, count};
+use crate::checked::{self, Proven, len_u64};
 use crate::short_sort::sort_by_key;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -128,7 +128,7 @@ impl Loop {
         match self {
             Loop::Strided(stride) => stride.extent,
             // A table has at most `MAX_TABLE` entries.
-            Loop::Table(entries) => count(entries.len()),
+            Loop::Table(entries) => len_u64(entries.len()),
         }
     }
 

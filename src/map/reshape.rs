@@ -9,7 +9,7 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS, Exact};
+use crate::checked::{self, Dims, ELEMENTS, Proven};
 use crate::error::{Code, Error};
 
 use crate::strided::{Integer, sizes_of};
@@ -51,7 +51,7 @@ impl IndexMap {
         let elements = checked::product(sizes, ELEMENTS)?;
         let expected = self.element_count();
         if elements != expected {
-            return Err(Code::ElementCountMismatch.by(elements, expected));
+            return Err(Code::ElementCountMismatch.for_value(elements, expected));
         }
         if sizes == self.sizes.as_slice() {
             return Ok(self.clone());

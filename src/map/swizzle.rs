@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by_key;
 
@@ -87,7 +87,7 @@ impl Swizzle {
             let (lowest, highest) = (by.trailing_zeros(), 63_u32.saturating_sub(by.leading_zeros()));
             if by != 0 && (lowest <= bit || highest > Self::HIGHEST) {
                 let wrong = if highest > Self::HIGHEST { highest } else { lowest };
-                return Err(Code::SwizzleBit.by(bit.into(), wrong.into()));
+                return Err(Code::SwizzleBit.for_value(bit.into(), wrong.into()));
             }
             match list.iter_mut().find(|flip| flip.bit == bit) {
                 Some(flip) => flip.by ^= by,

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::checked::{self, Exact, PHYSICAL};
+use crate::checked::{self, PHYSICAL, Proven};
 use crate::error::Error;
 
 use super::index_map::IndexMap;

@@ -7,7 +7,7 @@ use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET, PHYSICAL, at};
+use crate::checked::{self, Dims, ELEMENTS, OFFSET, PHYSICAL, Proven, nth_or_panic};
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by;
 use crate::strided::{GapOwner, Integer, Slice, Taken, sizes_of};
@@ -17,7 +17,7 @@ use super::index_map::{Component, IndexMap};
 use super::swizzle::Swizzle;
 
 pub(super) fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> Error {
-    Code::NotAView.because(operation, reason.into()).on(axis)
+    Code::NotAView.with_reason(operation, reason.into()).with_axis(axis)
 }
 
 impl IndexMap {
@@ -108,7 +108,7 @@ impl IndexMap {
         sizes: &[u64],
     ) -> Result<(Component, u64), Error> {
         let dims = &component.dims;
-        let size = |dim: usize| at(sizes, dim);
+        let size = |dim: usize| nth_or_panic(sizes, dim);
         let minor = dims.iter().skip(1).copied();
         if let Some(axis) = minor.clone().find(|&dim| Some(size(dim)) != self.sizes.get(dim).copied()) {
             return Err(refused(
@@ -183,7 +183,7 @@ impl IndexMap {
                 continue;
             }
             if found != 1 {
-                return Err(Code::SizeMismatch.at(axis, found, extent));
+                return Err(Code::SizeMismatch.on_axis(axis, found, extent));
             }
             components.push(Component::of(axis, extent, Chain::strided(0, extent)));
         }
@@ -242,7 +242,7 @@ impl IndexMap {
 
 /// Appends the components that `component` can be separated into, for the sizes that its dimensions have now.
 fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>) {
-    let size = |dim: usize| at(sizes, dim);
+    let size = |dim: usize| nth_or_panic(sizes, dim);
     // An index that is always 0 adds nothing to the number.
     component.dims.retain(|dim| size(*dim) > 1);
     let mut place = 1;

@@ -279,7 +279,7 @@ fn run_kernel(
     source: &[u8],
     destination: Destination<'_>,
 ) -> Result<(), Error> {
-    let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(nest.bytes_of_run()));
+    let bytes = |runs: usize| checked::len_u64(runs).saturating_mul(checked::len_u64(nest.bytes_of_run()));
     // Source runs that are repeated stay in the cache, so they count once.
     let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };

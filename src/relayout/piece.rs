@@ -374,7 +374,7 @@ impl Piece {
         require("source", source.len(), part.source_needs)?;
         require("destination", destination.len(), self.needs)?;
         if !destination.is_readable() && self.reads_destination() {
-            return Err(Code::DestinationRead.by(0, 0));
+            return Err(Code::DestinationRead.for_value(0, 0));
         }
         // Only the last piece has bytes after its elements. They are set to zero, like all padding of the
         // copy.

@@ -202,7 +202,7 @@ impl Relayout {
         padding.check(self.destination.element_bits())?;
         match Fill::owned(&self.destination, pattern, self.passes.direct().is_some()) {
             Some(fill) => self.with_fill(fill, padding),
-            None => Err(Code::PaddingOfPart.by(self.destination.base(), 0)),
+            None => Err(Code::PaddingOfPart.for_value(self.destination.base(), 0)),
         }
     }
 
@@ -367,7 +367,7 @@ impl Relayout {
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.destination_needs)?;
         if !destination.is_readable() && exec::reads(&self.passes.last, &self.fill) {
-            return Err(Code::DestinationRead.by(0, 0));
+            return Err(Code::DestinationRead.for_value(0, 0));
         }
         let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
         let (whole, end) = (self.destination.physical_size_in_bytes(), self.destination_needs);
@@ -395,14 +395,14 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<Widths, Error
         return Err(Error::rank_mismatch("sizes", from.len(), to.len()));
     }
     if let Some((axis, (&expected, &found))) = from.iter().zip(to).enumerate().find(|(_, (a, b))| a != b) {
-        return Err(Code::SizeMismatch.at(axis, found, expected));
+        return Err(Code::SizeMismatch.on_axis(axis, found, expected));
     }
     if source.data_type() != destination.data_type() {
         return Err(Error::data_type_mismatch(source.data_type().xla_name(), destination.data_type().xla_name()));
     }
     let widths = Widths::between(source, destination);
     if !widths.can_hold(source.data_type()) {
-        return Err(Code::ElementBitsMismatch.by(widths.destination.into(), widths.source.into()));
+        return Err(Code::ElementBitsMismatch.for_value(widths.destination.into(), widths.source.into()));
     }
     Ok(widths)
 }

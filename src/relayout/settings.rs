@@ -159,7 +159,7 @@ impl Padding {
     pub(super) fn check(self, bits: u32) -> Result<(), Error> {
         match self {
             Padding::Fill(pattern) if bits < 128 && pattern.checked_shr(bits).is_some_and(|rest| rest != 0) => {
-                Err(Code::FillTooWide.because(format!("{pattern:#x}"), "").to(bits.into()))
+                Err(Code::FillTooWide.with_reason(format!("{pattern:#x}"), "").with_limit(bits.into()))
             }
             _ => Ok(()),
         }

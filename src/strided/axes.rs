@@ -140,7 +140,7 @@ impl FromStr for AxisOrder {
     /// `bad_axis_order` if a letter is repeated, for more than [`MAX_RANK`](Self::MAX_RANK) letters, and for
     /// other letters than those of engines (G N O C I D H W), of XLA (P Z Y X) or a run a, b, c, ...
     fn from_str(letters: &str) -> Result<Self, Error> {
-        AxisOrder::read(letters).map_err(|reason| Code::BadAxisOrder.because(letters.to_owned(), reason))
+        AxisOrder::read(letters).map_err(|reason| Code::BadAxisOrder.with_reason(letters.to_owned(), reason))
     }
 }
 

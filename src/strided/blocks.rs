@@ -15,7 +15,7 @@ use core::fmt;
 use core::ops::Range;
 use core::str::FromStr;
 
-use crate::checked::{self, BYTES, Dims, Exact};
+use crate::checked::{self, BYTES, Dims, Proven};
 use crate::cursor::Cursor;
 use crate::element::{BlockType, DataType};
 use crate::error::{Code, Error};
@@ -203,7 +203,7 @@ impl BlockTensorDesc {
         }
         let mut index: Dims = index.iter().map(|&i| index_of(i)).collect();
         if let Some((axis, (&i, &size))) = index.iter().zip(&self.sizes).enumerate().find(|(_, (i, size))| i >= size) {
-            return Err(Code::IndexOutOfRange.at(axis, i, size));
+            return Err(Code::IndexOutOfRange.on_axis(axis, i, size));
         }
         let mut value = 0;
         if let Some(last) = index.last_mut() {
@@ -251,7 +251,7 @@ impl BlockTensorDesc {
             let taken = slice.on_axis(axis, size)?;
             if taken.step > 1 {
                 let reason = format!("takes single values out of blocks of {}", self.block_type.values());
-                return Err(Code::NotAView.because("a slice with a step", reason).on(axis));
+                return Err(Code::NotAView.with_reason("a slice with a step", reason).with_axis(axis));
             }
             let start = blocks(self.block_type, "start", axis, taken.start)?;
             *slice = (start..blocks(self.block_type, "end", axis, slice.end.unwrap_or(size))?).into();
@@ -272,7 +272,7 @@ impl BlockTensorDesc {
         let bytes = self.bytes.permute(&all)?;
         if axes.last() != Some(&self.innermost()) {
             let reason = format!("is stored in blocks of {} values, so it stays innermost", self.block_type.values());
-            return Err(Code::NotAView.because("another order of the axes", reason).on(self.innermost()));
+            return Err(Code::NotAView.with_reason("another order of the axes", reason).with_axis(self.innermost()));
         }
         Self::from_bytes(self.block_type, bytes)
     }

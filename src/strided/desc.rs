@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use crate::checked::{self, Dims, Exact, OFFSET, zeros};
+use crate::checked::{self, Dims, OFFSET, Proven, zeros};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
@@ -270,10 +270,10 @@ impl BufferTensorDesc {
     /// `total_size_too_small` or `total_size_unaligned`.
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
         if total < self.min_size {
-            return Err(Code::TotalSizeTooSmall.by(total, self.min_size));
+            return Err(Code::TotalSizeTooSmall.for_value(total, self.min_size));
         }
         if !total.is_multiple_of(4) {
-            return Err(Code::TotalSizeUnaligned.by(total, 0));
+            return Err(Code::TotalSizeUnaligned.for_value(total, 0));
         }
         Ok(BufferTensorDesc { larger_total: if total == self.min_size { 0 } else { total }, ..self }.checked())
     }
@@ -287,7 +287,7 @@ impl BufferTensorDesc {
     pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
         let min = self.data_type.bits().div_ceil(8);
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
-            return Err(Code::BadAlignment.by(alignment.into(), min.next_power_of_two().into()));
+            return Err(Code::BadAlignment.for_value(alignment.into(), min.next_power_of_two().into()));
         }
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
@@ -415,7 +415,7 @@ impl BufferTensorDesc {
         if all.is_multiple_of(8) {
             return checked::narrow(all.div_euclid(8), OFFSET);
         }
-        Err(Code::OffsetInsideByte.by(elements, 0).and(bits.into()))
+        Err(Code::OffsetInsideByte.for_value(elements, 0).with_other(bits.into()))
     }
 
     /// The number of elements: the product of the sizes.
@@ -447,7 +447,7 @@ impl BufferTensorDesc {
         for (axis, (&i, (size, stride))) in index.iter().zip(self.axes()).enumerate() {
             let i = index_of(i);
             if i >= size {
-                return Err(Code::IndexOutOfRange.at(axis, i, size));
+                return Err(Code::IndexOutOfRange.on_axis(axis, i, size));
             }
             // The index is inside the sizes, and invariant 3 bounds the largest offset, so the
             // sum cannot wrap.

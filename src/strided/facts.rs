@@ -1,6 +1,6 @@
 //! `Facts`: six independent facts about the memory of a tensor.
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 use smallvec::SmallVec;
 
 use crate::short_sort::sort_by_key;

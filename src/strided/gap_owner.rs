@@ -25,7 +25,7 @@
 
 use smallvec::SmallVec;
 
-use crate::checked::{Exact, wide_product};
+use crate::checked::{Proven, wide_product};
 use crate::short_sort::sort_by_key;
 
 use super::desc::{BufferTensorDesc, GapOwner};

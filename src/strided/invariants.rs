@@ -3,7 +3,7 @@
 //! The numbers of the invariants are explained at [`BufferTensorDesc`].
 #![allow(clippy::arithmetic_side_effects, reason = "products of two 64-bit numbers in 128 bits")]
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 
 use alloc::format;
 use alloc::string::String;

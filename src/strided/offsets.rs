@@ -1,6 +1,6 @@
 //! `Offsets`: iterates over the element offsets in logical order.
 
-use crate::checked::{Exact, count};
+use crate::checked::{Proven, len_u64};
 use core::iter::FusedIterator;
 
 use smallvec::SmallVec;
@@ -56,7 +56,7 @@ impl Iterator for Offsets {
     }
 
     fn nth(&mut self, skipped: usize) -> Option<u64> {
-        let mut carry = count(skipped);
+        let mut carry = len_u64(skipped);
         let Some(left) = self.left.checked_sub(carry) else {
             self.left = 0;
             return None;

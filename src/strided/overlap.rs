@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use alloc::vec;
 
-use crate::checked::{Dims, Exact, gcd};
+use crate::checked::{Dims, Proven, gcd};
 use crate::short_sort::sort_by_key;
 
 /// The most search steps that [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) takes before it

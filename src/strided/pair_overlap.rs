@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{Dims, Proven};
 use crate::short_sort::sort_by_key;
 
 use super::desc::BufferTensorDesc;

@@ -41,7 +41,7 @@ pub fn calc_buffer_tensor_size<T: Integer>(
 ) -> Result<u64, Error> {
     let desc = BufferTensorDesc::new(data_type, sizes, strides)?;
     match desc.sizes().iter().position(|&size| size == 0) {
-        Some(axis) => Err(Code::ZeroSize.at(axis, 0, 0)),
+        Some(axis) => Err(Code::ZeroSize.on_axis(axis, 0, 0)),
         None => Ok(desc.min_size_in_bytes()),
     }
 }

@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 use crate::cursor::Cursor;
 use crate::error::{Code, Error};
 use crate::typed_sizes::write_list;
@@ -85,10 +85,10 @@ impl Slice {
             return Error::out_of_limits("the step of a slice", 0, 1, u64::MAX);
         }
         if self.start > size {
-            return Code::IndexOutOfRange.at(axis, self.start, size);
+            return Code::IndexOutOfRange.on_axis(axis, self.start, size);
         }
         if end > size {
-            return Code::IndexOutOfRange.at(axis, end.minus(1), size);
+            return Code::IndexOutOfRange.on_axis(axis, end.minus(1), size);
         }
         Error::out_of_limits("the end of a slice", end, self.start, size)
     }
@@ -337,7 +337,7 @@ impl BufferTensorDesc {
         let (size, _) = self.axis(axis)?;
         let index = index_of(index);
         if index >= size {
-            return Err(Code::IndexOutOfRange.at(axis, index, size));
+            return Err(Code::IndexOutOfRange.on_axis(axis, index, size));
         }
         let mut one = self.slice_axis(axis, index..index.plus(1))?;
         one.sizes.remove(axis);

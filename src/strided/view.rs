@@ -7,7 +7,7 @@
 mod reinterpret;
 mod reshape;
 
-use crate::checked::{self, Dims, Exact};
+use crate::checked::{self, Dims, Proven};
 use crate::error::{Code, Error};
 
 use super::desc::BufferTensorDesc;
@@ -119,7 +119,7 @@ impl BufferTensorDesc {
             if size == wanted {
                 *slot = stride;
             } else if size != 1 {
-                return Err(Code::SizeMismatch.at(axis, size, wanted));
+                return Err(Code::SizeMismatch.on_axis(axis, size, wanted));
             }
         }
         view.measure()?;

@@ -1,6 +1,6 @@
 //! Computes the number of elements and bytes of an array with its padding.
 
-use crate::checked::{self, BYTES, Dims, Exact, PHYSICAL};
+use crate::checked::{self, BYTES, Dims, PHYSICAL, Proven};
 use crate::error::Error;
 
 use super::array::ArrayShape;

@@ -80,14 +80,15 @@ impl Tile {
     ///
     /// `zero_tile` if a size is 0.
     pub fn new(sizes: &[u64]) -> Result<Tile, Error> {
-        let entry =
-            |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| Code::ZeroTile.at(entry, 0, 0));
+        let entry = |(entry, &size)| {
+            NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| Code::ZeroTile.on_axis(entry, 0, 0))
+        };
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
     }
 
     pub(crate) fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
         match entries.last() {
-            Some(TileSize::Combine) => Err(Code::TrailingCombine.by(0, 0)),
+            Some(TileSize::Combine) => Err(Code::TrailingCombine.for_value(0, 0)),
             _ => Ok(Tile(SmallVec::from_slice(entries))),
         }
     }
@@ -114,7 +115,7 @@ impl TryFrom<&[i64]> for Tile {
                 TileSize::Combine
             } else {
                 let size = checked::narrow(dimension, "a tile size")?;
-                TileSize::Size(NonZeroU64::new(size).ok_or_else(|| Code::ZeroTile.at(entry, 0, 0))?)
+                TileSize::Size(NonZeroU64::new(size).ok_or_else(|| Code::ZeroTile.on_axis(entry, 0, 0))?)
             });
         }
         Tile::from_entries(&entries)
@@ -240,7 +241,7 @@ impl Layout {
             return Err(Error::rank_mismatch("dimensions in minor_to_major", rank, self.minor_to_major.len()));
         }
         if self.tail_padding_alignment == 0 {
-            return Err(Code::ZeroTailAlignment.by(0, 0));
+            return Err(Code::ZeroTailAlignment.for_value(0, 0));
         }
         if self.element_bits == Some(0) {
             return out_of_limits("the bits of an element", 0, 1, u32::MAX.into());

@@ -13,7 +13,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{Dims, Proven};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;

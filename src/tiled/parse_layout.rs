@@ -12,7 +12,7 @@
 //! Every n is below 2^63, because XLA's numbers are signed. `S(n)` is at most 127, because XLA stores it in 8
 //! bits with a sign.
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 use alloc::format;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;

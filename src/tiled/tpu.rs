@@ -15,7 +15,7 @@ use core::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Exact};
+use crate::checked::{self, Proven};
 use crate::element::DataType;
 use crate::error::Error;
 

@@ -7,7 +7,7 @@ use core::fmt;
 use core::ops::Range;
 
 use crate::bridge::AnyLayout;
-use crate::checked::{self, BYTES, Exact};
+use crate::checked::{self, BYTES, Proven};
 use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 use crate::strided::BlockTensorDesc;
@@ -165,7 +165,7 @@ impl Arena {
     pub fn bindings(&self) -> Vec<Binding<'_>> {
         let binding = |one: &'_ ArenaBinding| {
             let length = self.buffers.get(one.buffer).copied().unwrap_or(0);
-            (checked::count(one.buffer), UploadBuffer::new(length, one.offset, one.role))
+            (checked::len_u64(one.buffer), UploadBuffer::new(length, one.offset, one.role))
         };
         let all = self.tensors.iter().flatten();
         all.map(|one| {
@@ -253,7 +253,7 @@ impl PackedBuffer {
             packed.len = end;
         }
         if packed.len > limits.max_buffer {
-            return Err(Code::BufferLimit.by(packed.len, limits.max_buffer));
+            return Err(Code::BufferLimit.for_value(packed.len, limits.max_buffer));
         }
         Ok(packed)
     }
@@ -269,7 +269,7 @@ fn place(layout: &dyn ToIndexMap, used: u64, role: Role, limits: &DeviceLimits) 
     let tensor = Tensor::of(layout)?;
     let (report, _) = check(&tensor, None, limits);
     if report.total_bytes > limits.max_binding {
-        return Err(Code::BindingLimit.by(report.total_bytes, limits.max_binding));
+        return Err(Code::BindingLimit.for_value(report.total_bytes, limits.max_binding));
     }
     // If the base offset is part of the binding, the sum of both offsets must be aligned.
     let base_bytes = report.bound.start;

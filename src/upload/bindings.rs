@@ -1,6 +1,6 @@
 //! `validate_bindings`: checks the tensors of one dispatch, also against each other.
 
-use crate::checked::{count, exact, wide_product};
+use crate::checked::{exact, len_u64, wide_product};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -123,7 +123,7 @@ fn clash(
     }
     let both_written = !roles.contains(&Role::Input);
     if !both_written && limits.one_usage {
-        return Some(Code::BufferReadAndWritten.by(count(first), count(second)));
+        return Some(Code::BufferReadAndWritten.for_value(len_u64(first), len_u64(second)));
     }
     if !both_written && (earlier.aliasing == Some(second) || later.aliasing == Some(first)) {
         return None;
@@ -151,7 +151,7 @@ fn clash(
     };
     match shared {
         Shared::No => None,
-        Shared::Byte(byte) => Some(Code::BindingsOverlap.by(count(first), count(second)).and(byte)),
+        Shared::Byte(byte) => Some(Code::BindingsOverlap.for_value(len_u64(first), len_u64(second)).with_other(byte)),
         Shared::Undecided => Some(Error::undecided("whether two bindings overlap", OVERLAP_WORK_LIMIT)),
     }
 }

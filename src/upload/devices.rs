@@ -55,7 +55,7 @@ pub(super) fn unknown_limits(name: &str) -> Error {
         "names no limits: expected {names} or directml:LEVEL (1.0 to 6.4), perhaps with limits of your own after it, as in \
          webgpu:max_binding=2GiB"
     );
-    Code::UnknownLimits.because(name.to_owned(), reason)
+    Code::UnknownLimits.with_reason(name.to_owned(), reason)
 }
 
 fn aliases(cell: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -110,7 +110,7 @@ impl DeviceLimits {
         let alias = rows().flat_map(|row| aliases(row[4])).find(|(name, _)| *name == field);
         let (_, field) = alias.ok_or_else(|| {
             let reason = format!("is no limit that can be set by name: expected one of {}", Self::FIELDS.join(", "));
-            Code::UnknownLimits.because(field.to_owned(), reason)
+            Code::UnknownLimits.with_reason(field.to_owned(), reason)
         })?;
         match field.strip_suffix("/8") {
             Some(field) => self.with(field, &format!("{}", read_size(value)?.div_ceil(8))),

@@ -6,7 +6,7 @@ use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::checked::{self, BYTES, Exact};
+use crate::checked::{self, BYTES, Proven};
 use crate::cursor::one_of;
 use crate::element::{DataType, ElementKind};
 use crate::error::{Code, Error};
@@ -233,8 +233,8 @@ impl DeviceLimits {
     /// Refuses limits that no tensor could satisfy.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.max_rank < self.min_rank {
-            let (least, most) = (checked::count(self.min_rank), checked::count(usize::MAX));
-            return Err(Code::RankLimit.by(checked::count(self.max_rank), most).and(least));
+            let (least, most) = (checked::len_u64(self.min_rank), checked::len_u64(usize::MAX));
+            return Err(Code::RankLimit.for_value(checked::len_u64(self.max_rank), most).with_other(least));
         }
         let least = |what, value: u64, min| {
             if value < min { Err(Error::out_of_limits(what, value, min, u64::MAX)) } else { Ok(()) }

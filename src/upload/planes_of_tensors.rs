@@ -50,20 +50,20 @@ impl DeviceLimits {
         let Some(planes) = &self.planes else { return (self.clone(), errors) };
         let Some(plane) = planes.iter().find(|plane| plane.role == role) else {
             let what = role.to_string().replace('_', " ");
-            errors.push(Code::PlaneRole.because(self.name.clone(), what));
+            errors.push(Code::PlaneRole.with_reason(self.name.clone(), what));
             return (self.clone(), errors);
         };
         if values.sizes().is_empty() {
-            errors.push(Code::RankLimit.by(0, checked::count(self.max_rank)).and(1));
+            errors.push(Code::RankLimit.for_value(0, checked::len_u64(self.max_rank)).with_other(1));
         }
         if values.element_bits() > plane.max_value_bits {
-            errors.push(Code::PlaneValues.by(values.element_bits().into(), plane.max_value_bits.into()));
+            errors.push(Code::PlaneValues.for_value(values.element_bits().into(), plane.max_value_bits.into()));
         }
         let last = block.len().saturating_sub(1);
         for (axis, &found) in block.iter().enumerate() {
             let expected = if axis == last { plane.block } else { 1 };
             if found != expected {
-                errors.push(Code::PlaneBlock.at(axis, found, expected));
+                errors.push(Code::PlaneBlock.on_axis(axis, found, expected));
             }
         }
         (DeviceLimits { data_types: Some(plane.data_types.clone()), ..self.clone() }, errors)

@@ -1,7 +1,7 @@
 //! `UploadReport`: every number of a check, from the descriptor to the bound range. `Errors`: all errors of a
 //! check.
 
-use crate::checked::Exact;
+use crate::checked::Proven;
 use alloc::borrow::Cow;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::checked::{self, Dims, Exact, OFFSET, at};
+use crate::checked::{self, Dims, OFFSET, Proven, nth_or_panic};
 use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::{Integer, Slice, index_of};
@@ -71,7 +71,7 @@ impl<'a> ScaledTensor<'a> {
                     return Err(Error::out_of_limits("the block of a scale", 0, 1, u64::MAX));
                 }
                 if size.div_ceil(number) != scales {
-                    return Err(Code::SizeMismatch.at(axis, scales, size.div_ceil(number)));
+                    return Err(Code::SizeMismatch.on_axis(axis, scales, size.div_ceil(number)));
                 }
             }
             layouts.push(layout);
@@ -134,7 +134,7 @@ impl<'a> ScaledTensor<'a> {
         let sizes = self.planes.first().map_or(&[][..], |(map, _)| map.sizes());
         let mut refusal = None;
         for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
-            let blocks = self.planes.iter().map(|(_, block)| at(block, axis).max(1));
+            let blocks = self.planes.iter().map(|(_, block)| nth_or_panic(block, axis).max(1));
             let unit = blocks.fold(1, |unit, block| common_multiple(unit, block).unwrap_or(u64::MAX));
             let mut count = 1_u64;
             while count <= size.div_ceil(unit) && count <= MOST_PIECES {
@@ -154,7 +154,7 @@ impl<'a> ScaledTensor<'a> {
         {
             return Ok(pieces);
         }
-        Err(refusal.unwrap_or_else(|| Code::NoPieces.by(limits.max_binding, limits.offset_alignment)))
+        Err(refusal.unwrap_or_else(|| Code::NoPieces.for_value(limits.max_binding, limits.offset_alignment)))
     }
 
     /// Returns pieces of `rows` indices of an axis each. `None` if a plane of some piece does not fit a

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::bridge::AnyLayout;
-use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
+use crate::checked::{self, BYTES, Dims, OFFSET, Proven, gcd, nth_or_panic, wide_product};
 use crate::element::BlockType;
 use crate::error::{Code, Error};
 use crate::map::{Swizzle, ToIndexMap};
@@ -119,7 +119,7 @@ impl Split<'_> {
     }
 
     fn too_large(&self, bits: u128) -> Result<(), Error> {
-        Err(Code::BindingLimit.by(checked::narrow(bits.div_ceil(8), BYTES)?, self.limits.max_binding))
+        Err(Code::BindingLimit.for_value(checked::narrow(bits.div_ceil(8), BYTES)?, self.limits.max_binding))
     }
 
     fn add(&mut self, part: &Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
@@ -128,14 +128,14 @@ impl Split<'_> {
         let lead = base_bits.modulo(align_bits);
         let exact_starts = self.limits.base_offset_in_binding && self.limits.takes_strides;
         if exact_starts && lead > 0 {
-            return Err(Code::OffsetUnaligned.by(bits_to(Some(base_bits.div_euclid(8))), self.alignment));
+            return Err(Code::OffsetUnaligned.for_value(bits_to(Some(base_bits.div_euclid(8))), self.alignment));
         }
         let length = lead.saturating_add(self.length(part));
         if part.element_count == 0 || length <= self.room {
             return self.push(part, indices);
         }
         let Some((axis, unit, stride)) = part.widest_axis() else { return self.too_large(length) };
-        let (size, first) = (at(part.sizes(), axis), part.slice(axis, 0..unit, GapOwner::Others)?);
+        let (size, first) = (nth_or_panic(part.sizes(), axis), part.slice(axis, 0..unit, GapOwner::Others)?);
         let first = Tensor::of(&first)?;
         let (row_bits, stride_bits) = (self.length(&first), wide_product(stride, self.bits));
         // The number of units that a piece begins at a multiple of, and the most bits between the start of a
@@ -152,7 +152,7 @@ impl Split<'_> {
             fits.minus(fits.modulo(multiple))
         });
         let step = match fitting {
-            0 if multiple > 1 => return Err(Code::NoPieces.by(self.limits.max_binding, self.alignment)),
+            0 if multiple > 1 => return Err(Code::NoPieces.for_value(self.limits.max_binding, self.alignment)),
             0 if first.widest_axis().is_none() => return self.too_large(longest),
             fitting => checked::narrow::<u64>(fitting.max(1), OFFSET)?.saturating_mul(unit),
         };
@@ -183,8 +183,8 @@ impl Split<'_> {
         let count = self.pieces.len().saturating_add(1);
         let most = MOST_AXES.checked_div(part.sizes().len()).map_or(MOST_PIECES, |most| most.min(MOST_PIECES));
         if count > most {
-            let most = checked::count(most);
-            return Err(Error::out_of_limits("the number of bindings", checked::count(count), 1, most));
+            let most = checked::len_u64(most);
+            return Err(Error::out_of_limits("the number of bindings", checked::len_u64(count), 1, most));
         }
         let first: u64 = checked::narrow(wide_product(part.base_offset, self.bits).div_euclid(8), BYTES)?;
         let start = first.minus(first.modulo(self.alignment.max(1)));
@@ -234,7 +234,7 @@ impl Tensor<'_> {
         let mut widest: Option<(usize, u64, u64)> = None;
         let sizes = self.sizes();
         let mut look = |axis: usize, unit: u64, stride: u64| {
-            if at(sizes, axis) > unit && stride > widest.map_or(0, |(_, _, widest)| widest) {
+            if nth_or_panic(sizes, axis) > unit && stride > widest.map_or(0, |(_, _, widest)| widest) {
                 widest = Some((axis, unit, stride));
             }
         };
@@ -253,7 +253,7 @@ impl Tensor<'_> {
                 };
                 for component in &map.components {
                     let Some((&axis, fused)) = component.dims().split_first() else { continue };
-                    let minor: Dims = fused.iter().map(|&dim| at(sizes, dim)).collect();
+                    let minor: Dims = fused.iter().map(|&dim| nth_or_panic(sizes, dim)).collect();
                     let minor = checked::element_count(&minor).max(1);
                     // Only whole blocks of the slowest digit lie apart.
                     if let Some(digit) = component.chain.digits().first() {

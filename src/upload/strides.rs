@@ -1,6 +1,6 @@
 //! Checks the rules on strides, for devices that get sizes and strides instead of a range of bytes.
 
-use crate::checked::{self, Dims, Exact, OFFSET, at, wide_product};
+use crate::checked::{self, Dims, OFFSET, Proven, nth_or_panic, wide_product};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by_key;
@@ -36,7 +36,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
     let legal = with_free_strides((sizes, given), (tensor.data_type, tensor.element_bits), limits);
     let settled = broken_rules(tensor, &legal, limits);
     let mut free = Vec::new();
-    let is_free = |axis: usize| sizes.get(axis) == Some(&1) && at(given, axis) != at(&legal, axis);
+    let is_free = |axis: usize| sizes.get(axis) == Some(&1) && nth_or_panic(given, axis) != nth_or_panic(&legal, axis);
     let same = |a: &Error, b: &Error| (a.axis(), a.code()) == (b.axis(), b.code());
     for error in literal.iter().filter(|error| !settled.iter().any(|other| same(other, error))) {
         // The rule of an axis also reads the stride of the next axis, so the unused stride of either may be
@@ -46,7 +46,10 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
         free.extend(blamed.filter(|axis| !free.contains(axis)));
     }
     errors.extend(settled);
-    errors.extend(free.into_iter().map(|axis| Code::FreeStride.at(axis, at(given, axis), at(&legal, axis))));
+    errors.extend(
+        free.into_iter()
+            .map(|axis| Code::FreeStride.on_axis(axis, nth_or_panic(given, axis), nth_or_panic(&legal, axis))),
+    );
 }
 
 fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> Vec<Error> {
@@ -55,28 +58,28 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     let multiple = limits.stride_multiple_of(data_type);
     let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
     let mut order: SmallVec<[usize; 8]> =
-        (0..sizes.len()).filter(|&axis| !limits.ignores_unit_strides || at(sizes, axis) != 1).collect();
+        (0..sizes.len()).filter(|&axis| !limits.ignores_unit_strides || nth_or_panic(sizes, axis) != 1).collect();
     if limits.any_order {
-        sort_by_key(&mut order, |&axis| Reverse((at(strides, axis), at(sizes, axis))));
+        sort_by_key(&mut order, |&axis| Reverse((nth_or_panic(strides, axis), nth_or_panic(sizes, axis))));
     }
     let last = order.last().copied().unwrap_or(0);
     let mut errors = Vec::new();
     for (place, &axis) in order.iter().enumerate() {
-        let (size, stride) = (at(sizes, axis), at(strides, axis));
+        let (size, stride) = (nth_or_panic(sizes, axis), nth_or_panic(strides, axis));
         if stride > max_stride {
-            errors.push(Code::StrideLimit.at(axis, stride, max_stride));
+            errors.push(Code::StrideLimit.on_axis(axis, stride, max_stride));
         }
         if axis == last {
             if limits.unit_inner_stride && stride != 1 {
-                errors.push(Code::InnerStride.at(axis, stride, 0));
+                errors.push(Code::InnerStride.on_axis(axis, stride, 0));
             }
             let multiple = limits.inner_size_multiple_of(data_type);
             if !size.is_multiple_of(multiple) {
-                errors.push(Code::SizeUnaligned.at(axis, size, multiple));
+                errors.push(Code::SizeUnaligned.on_axis(axis, size, multiple));
             }
         }
         if limits.repeats_outermost_only && stride == 0 && size > 1 && sizes.iter().take(axis).any(|&size| size > 1) {
-            errors.push(Code::StrideRepeated.at(axis, 0, 0));
+            errors.push(Code::StrideRepeated.on_axis(axis, 0, 0));
         }
         // Elements of arrays are apart along all axes; the other rule is for all axes but the last. The
         // strides may be any number of elements, so without a rule they need not be whole bytes.
@@ -84,30 +87,34 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         let multiple = if axis == last { apart } else { common_multiple(multiple, apart).unwrap_or(u64::MAX) };
         let whole_bytes = limits.whole_byte_rows && stride > 1;
         if (multiple > 1 || whole_bytes) && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
-            errors.push(Code::StrideUnaligned.at(axis, stride, multiple).and(bits.into()));
+            errors.push(Code::StrideUnaligned.on_axis(axis, stride, multiple).with_other(bits.into()));
         }
         if axis == last {
             continue;
         }
-        let inside = order.get(place.plus(1)).map_or(1, |&next| at(strides, next).saturating_mul(at(sizes, next)));
+        let inside = order
+            .get(place.plus(1))
+            .map_or(1, |&next| nth_or_panic(strides, next).saturating_mul(nth_or_panic(sizes, next)));
         if limits.packed_outside.is_some_and(|packed| order.len().minus(place) > packed) {
             if stride != inside {
-                errors.push(Code::StrideNotPacked.at(axis, stride, inside));
+                errors.push(Code::StrideNotPacked.on_axis(axis, stride, inside));
             }
         } else if limits.ordered_strides && stride < inside {
-            errors.push(Code::StrideOrder.at(axis, stride, inside));
+            errors.push(Code::StrideOrder.on_axis(axis, stride, inside));
         }
     }
     if limits.run_multiple > 1 && !sizes.contains(&0) {
         let (axis, run) = contiguous_run(sizes, strides);
         if !wide_product(run, bits).is_multiple_of(wide_product(limits.run_multiple, 8_u64)) {
-            errors.push(Code::RunUnaligned.at(axis, run, limits.run_multiple).and(bits.into()));
+            errors.push(Code::RunUnaligned.on_axis(axis, run, limits.run_multiple).with_other(bits.into()));
         }
     }
-    let steps = order.iter().map(|&axis| wide_product(at(strides, axis), bits).saturating_mul(at(sizes, axis).into()));
+    let steps = order
+        .iter()
+        .map(|&axis| wide_product(nth_or_panic(strides, axis), bits).saturating_mul(nth_or_panic(sizes, axis).into()));
     let extent = steps.max().unwrap_or(0).div_ceil(8);
     if extent > limits.max_extent.into() {
-        errors.push(Code::BindingLimit.by(bits_to(Some(extent)), limits.max_extent));
+        errors.push(Code::BindingLimit.for_value(bits_to(Some(extent)), limits.max_extent));
     }
     errors
 }

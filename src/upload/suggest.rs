@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, OFFSET, at};
+use crate::checked::{self, Dims, OFFSET, nth_or_panic};
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::short_sort::sort_by_key;
@@ -176,7 +176,7 @@ fn inner_first(desc: &BufferTensorDesc, limits: &DeviceLimits, in_order: bool) -
     if !in_order {
         let last = desc.rank().saturating_sub(1);
         let key = |axis: usize| {
-            let stride = at(desc.strides(), axis);
+            let stride = nth_or_panic(desc.strides(), axis);
             (!(limits.unit_inner_stride && !limits.any_order && axis == last), stride, Reverse(axis))
         };
         sort_by_key(&mut axes, |&axis| key(axis));

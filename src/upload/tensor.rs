@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-use crate::checked::{self, Dims, Exact, wide_product};
+use crate::checked::{self, Dims, Proven, wide_product};
 use crate::element::{BlockType, DataType};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};

@@ -15,7 +15,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::checked::{self, Dims, ELEMENTS, OFFSET, at, count, wide_product};
+use crate::checked::{self, Dims, ELEMENTS, OFFSET, len_u64, nth_or_panic, wide_product};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 use crate::map::{IndexMap, Swizzle, ToIndexMap};
@@ -172,7 +172,7 @@ impl TensorMapBox {
             }
             let sizes = self.sizes.iter().enumerate();
             let wrong = sizes.filter(|(_, size)| !(1..=LARGEST_BOX).contains(*size));
-            errors.extend(wrong.map(|(axis, &size)| Code::BoxSize.at(axis, size, LARGEST_BOX)));
+            errors.extend(wrong.map(|(axis, &size)| Code::BoxSize.on_axis(axis, size, LARGEST_BOX)));
         }
         self.check_interleave(&tensor, &mut errors);
         if let Some(im2col) = &self.im2col {
@@ -201,11 +201,11 @@ impl TensorMapBox {
         if let Some(interleave) = self.interleave {
             if tensor.bits == 6 {
                 let reason = "types of 6 bits are not interleaved";
-                errors.push(Code::Interleave.because("interleave", reason));
+                errors.push(Code::Interleave.with_reason("interleave", reason));
             }
             if interleave == Interleave::Bytes32 && tensor.span != 32 {
                 let reason = format!("blocks of 32 bytes require a swizzle of 32 bytes, and it has {}", tensor.span);
-                errors.push(Code::Interleave.because("interleave", reason));
+                errors.push(Code::Interleave.with_reason("interleave", reason));
             }
         }
     }
@@ -221,7 +221,7 @@ impl TensorMapBox {
             *innermost = 1;
         }
         let wrong = steps.iter().enumerate().filter(|(_, step)| !(1..=LARGEST_STEP).contains(*step));
-        errors.extend(wrong.map(|(axis, &step)| Code::ElementStride.at(axis, step, LARGEST_STEP)));
+        errors.extend(wrong.map(|(axis, &step)| Code::ElementStride.on_axis(axis, step, LARGEST_STEP)));
         steps
     }
 }
@@ -240,21 +240,21 @@ impl BoxOf<'_> {
         let axis = self.rank.saturating_sub(1);
         if self.bits == 6 {
             if values != ROW_OF_6_BITS {
-                errors.push(Code::BoxRow.at(axis, values, ROW_OF_6_BITS).and(self.bits.into()));
+                errors.push(Code::BoxRow.on_axis(axis, values, ROW_OF_6_BITS).with_other(self.bits.into()));
             }
             if !matches!(self.span, 0 | 128) {
                 let reason = format!("types of 6 bits take no swizzle or one of 128 bytes, and it has {}", self.span);
-                errors.push(Code::SwizzleType.because("swizzle", reason));
+                errors.push(Code::SwizzleType.with_reason("swizzle", reason));
             }
             return;
         }
         let bits = wide_product(values, self.bits);
         let bytes = u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX);
         if interleave.is_none() && !im2col && bits.checked_rem(128) != Some(0) {
-            errors.push(Code::BoxInnerBytes.at(axis, bytes, 16));
+            errors.push(Code::BoxInnerBytes.on_axis(axis, bytes, 16));
         }
         if interleave.is_none() && self.span != 0 && bytes > self.span {
-            errors.push(Code::BoxSpan.at(axis, bytes, self.span));
+            errors.push(Code::BoxSpan.on_axis(axis, bytes, self.span));
         }
     }
 
@@ -263,7 +263,7 @@ impl BoxOf<'_> {
             [(Code::Im2colChannels, im2col.channels, LARGEST_BOX), (Code::Im2colPixels, im2col.pixels, MOST_PIXELS)]
         {
             if !(1..=most).contains(&value) {
-                errors.push(code.by(value, most));
+                errors.push(code.for_value(value, most));
             }
         }
         // Corners have fewer bits where a tensor has more axes: 16, 8 or 5 for each.
@@ -271,7 +271,7 @@ impl BoxOf<'_> {
             3 => 1 << 15,
             4 => 1 << 7,
             5 => 1 << 4,
-            _ => return errors.push(Code::RankLimit.by(count(self.rank), 5).and(3)),
+            _ => return errors.push(Code::RankLimit.for_value(len_u64(self.rank), 5).with_other(3)),
         };
         let spatial = self.rank.saturating_sub(2);
         for (what, corner) in [("lower corners", &im2col.lower), ("upper corners", &im2col.upper)] {
@@ -288,7 +288,7 @@ impl BoxOf<'_> {
                         lowest,
                         reach.saturating_sub(1)
                     );
-                    errors.push(Code::Im2colCorner.because(what, reason).on(axis));
+                    errors.push(Code::Im2colCorner.with_reason(what, reason).with_axis(axis));
                 }
             }
         }
@@ -297,7 +297,7 @@ impl BoxOf<'_> {
             let length = i128::from(size).saturating_add((*upper).into()).saturating_sub((*lower).into());
             if length < 1 {
                 let reason = format!("axis {axis} has none: {size} pixels from {lower} on, {upper} from the last");
-                errors.push(Code::Im2colCorner.because("box of pixels", reason).on(axis));
+                errors.push(Code::Im2colCorner.with_reason("box of pixels", reason).with_axis(axis));
             }
         }
     }
@@ -328,7 +328,7 @@ impl BoxOf<'_> {
     fn in_shared_memory(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
         let mut strides = Dims::from_elem(1, sizes.len());
         for axis in (1..sizes.len()).rev() {
-            let stride = checked::mul(at(&strides, axis), at(sizes, axis), OFFSET)?;
+            let stride = checked::mul(nth_or_panic(&strides, axis), nth_or_panic(sizes, axis), OFFSET)?;
             strides.get_mut(axis.saturating_sub(1)).into_iter().for_each(|outer| *outer = stride);
         }
         let values = sizes.iter().fold(1_u64, |product, &size| product.saturating_mul(size));

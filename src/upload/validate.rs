@@ -1,6 +1,6 @@
 //! `validate`: checks one tensor in one buffer against the limits of a device.
 
-use crate::checked::{self, BYTES, Exact, wide_product};
+use crate::checked::{self, BYTES, Proven, wide_product};
 use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{GapOwner, IndexWidth};
@@ -110,7 +110,7 @@ pub(super) fn check(
     let mut report = check_binding(tensor, buffer, limits, &mut errors);
     if let Some(output) = buffer.filter(|buffer| buffer.role == Role::Output) {
         if tensor.owned_by_directml {
-            errors.push(Code::OwnedOutput.by(0, 0));
+            errors.push(Code::OwnedOutput.for_value(0, 0));
         }
         match tensor.check_output() {
             Ok(()) => check_written(tensor, output.offset, limits, (&mut report, &mut errors)),
@@ -154,12 +154,12 @@ fn check_written(
     let own = all.saturating_sub(around).min(report.gap_bits);
     report.overwrites_gaps = (limits.writes_padding || limits.overwrites_units) && own.max(others) > 0;
     if report.overwrites_gaps && others > 0 {
-        errors.push(Code::GapsOverwritten.by(bits_to(Some(others.div_ceil(8))), 0));
+        errors.push(Code::GapsOverwritten.for_value(bits_to(Some(others.div_ceil(8))), 0));
     } else if report.overwrites_gaps {
-        report.warnings.push(Code::GapsMayBeOverwritten.by(bits_to(Some(own)), 0).about(in_bytes(own)));
+        report.warnings.push(Code::GapsMayBeOverwritten.for_value(bits_to(Some(own)), 0).with_subject(in_bytes(own)));
     } else if own.max(others) > 0 {
         let bits = own.max(others);
-        report.warnings.push(Code::WholeUnitsWritten.by(bits_to(Some(bits)), unit).about(in_bytes(bits)));
+        report.warnings.push(Code::WholeUnitsWritten.for_value(bits_to(Some(bits)), unit).with_subject(in_bytes(bits)));
     }
 }
 
@@ -223,19 +223,19 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
     if rank < limits.min_rank || rank > limits.max_rank {
         errors.push(
             Code::RankLimit
-                .by(checked::count(rank), checked::count(limits.max_rank))
-                .and(checked::count(limits.min_rank)),
+                .for_value(checked::len_u64(rank), checked::len_u64(limits.max_rank))
+                .with_other(checked::len_u64(limits.min_rank)),
         );
     }
     if indices > limits.max_logical_elements {
-        errors.push(Code::ElementLimit.by(indices, limits.max_logical_elements));
+        errors.push(Code::ElementLimit.for_value(indices, limits.max_logical_elements));
     }
     for (axis, &size) in tensor.sizes().iter().enumerate() {
         let rules = [
             (size == 0 && !limits.zero_sizes, Code::ZeroSize, 0),
             (size > limits.max_size, Code::SizeLimit, limits.max_size),
         ];
-        errors.extend(rules.into_iter().filter(|rule| rule.0).map(|(_, code, limit)| code.at(axis, size, limit)));
+        errors.extend(rules.into_iter().filter(|rule| rule.0).map(|(_, code, limit)| code.on_axis(axis, size, limit)));
     }
     match tensor.strides() {
         Some(strides) => check_strides(tensor, &strides, limits, errors),
@@ -256,7 +256,7 @@ fn check_binding(
     // The part of the base offset that moves into the binding's offset. A shader adds the rest.
     let base = tensor.base_in_binding(limits);
     if limits.takes_strides && !wide_product(base, bits).is_multiple_of(8) {
-        errors.push(Code::OffsetInsideByte.by(base, 0).and(bits.into()));
+        errors.push(Code::OffsetInsideByte.for_value(base, 0).with_other(bits.into()));
     }
     let base_bytes = or_largest(byte_of(base, bits), errors);
     let elements = tensor.span_elements.saturating_sub(base);
@@ -293,7 +293,7 @@ fn check_binding(
         (placed && len > limits.max_buffer, Code::BufferLimit, len, limits.max_buffer),
     ];
     let broken = rules.into_iter().filter(|rule| rule.0);
-    errors.extend(broken.map(|(_, code, value, limit)| code.by(value, limit).and(start)));
+    errors.extend(broken.map(|(_, code, value, limit)| code.for_value(value, limit).with_other(start)));
     let index_width = IndexWidth::for_elements(elements);
     let byte_index_width = IndexWidth::for_elements(exact_bytes).max(index_width);
     // Without strides the first index is not known.
@@ -301,7 +301,7 @@ fn check_binding(
     let strides = if is_wide { tensor.strides() } else { None };
     let base_offset = tensor.base_offset.saturating_sub(base);
     let first_wide = strides.map(|strides| WideIndex::all(tensor.sizes(), &strides, base_offset, bits));
-    let wide = || Code::WideByteOffsets.because(index_width.name(), byte_index_width.name());
+    let wide = || Code::WideByteOffsets.with_reason(index_width.name(), byte_index_width.name());
     UploadReport {
         data_type: tensor.data_type,
         element_count: count,

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{Dims, Proven};
 
 /// The first index, in row-major order, whose offset from the start of the binding takes more bits than a
 /// width of integers has. Kernels that compute offsets in that width read a wrong element from there on.
@@ -52,7 +52,7 @@ impl WideIndex {
         let axes = || sizes.iter().zip(strides.iter()).map(|(&size, &stride)| (size, u128::from(stride)));
         let reach = |(size, stride): (u64, u128)| u128::from(size.saturating_sub(1)).times(stride);
         // How far the axes without an index yet reach together, in elements.
-        let mut left = axes().map(reach).fold(0_u128, Exact::plus);
+        let mut left = axes().map(reach).fold(0_u128, Proven::plus);
         let (wanted, mut offset) = ((8_u128 << bits).div_ceil(scale), u128::from(base));
         if sizes.contains(&0) || offset.plus(left) < wanted {
             return None;

@@ -11,7 +11,7 @@
 )]
 
 use crate::checked::Dims;
-use crate::checked::{Exact, gcd};
+use crate::checked::{Proven, gcd};
 use alloc::vec;
 use alloc::vec::Vec;
 

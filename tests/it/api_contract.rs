@@ -54,7 +54,7 @@ fn a_refused_slice_names_an_index_that_does_not_exist() {
     let desc = desc(&[3], &[1]);
     for (slice, index) in [(4..9, 4), (0..5, 4), (4..4, 4), (3..5, 4)] {
         let error = desc.slice_axis(0, slice).unwrap_err();
-        assert_eq!(error, tensor_layout::plan::Code::IndexOutOfRange.at(0, index, 3));
+        assert_eq!(error, tensor_layout::plan::Code::IndexOutOfRange.on_axis(0, index, 3));
     }
     assert_eq!(desc.slice_axis(0, 3..3).unwrap().sizes(), [0]);
 }

@@ -84,12 +84,12 @@ fn errors_say_what_they_always_said() {
         ),
         (Error::axis_out_of_range(31, 47), ErrorKind::OutOfRange, "axis 31 does not exist: the rank is 47"),
         (
-            Code::IndexOutOfRange.at(31, 47, 53),
+            Code::IndexOutOfRange.on_axis(31, 47, 53),
             ErrorKind::OutOfRange,
             "index 47 on axis 31 is out of range: its size is 53",
         ),
         (
-            Code::SizeMismatch.at(31, 53, 47),
+            Code::SizeMismatch.on_axis(31, 53, 47),
             ErrorKind::InvalidArgument,
             "axis 31 has size 53, but size 47 was expected",
         ),
@@ -130,7 +130,7 @@ fn errors_say_what_they_always_said() {
             "number 31 of the widgets is negative, which cannot be expressed here",
         ),
         (
-            Code::BindingLimit.by(31, 47),
+            Code::BindingLimit.for_value(31, 47),
             ErrorKind::DeviceLimit,
             "the binding takes 31 bytes, but the device binds at most 47",
         ),
@@ -148,7 +148,7 @@ fn every_sentence_is_a_clause_on_one_line() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n') && !sentence.contains("  "), "{sentence}");
         let first = sentence.chars().next().unwrap();
         assert!(first == '`' || first == '{' || first.is_lowercase(), "it may follow a colon: {sentence}");
-        let said = code.at(31, 47, 53).to_string();
+        let said = code.on_axis(31, 47, 53).to_string();
         assert!(!said.contains(['{', '}']), "{said}");
         for (name, number) in [("{axis}", "31"), ("{value}", "47"), ("{limit}", "53")] {
             assert!(!sentence.contains(name) || said.contains(number), "{said}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, sys};
-use tensor_layout::checked::{OFFSET, add, count, narrow};
+use tensor_layout::checked::{OFFSET, add, len_u64, narrow};
 use tensor_layout_transfers::{Loop, Transfer, Transfers};
 
 use crate::error::Error;
@@ -35,7 +35,7 @@ pub fn execute<T, S: Memory<T>, D: MemoryMut<T>>(
     source: &S,
     destination: &mut D,
 ) -> Result<(), Error> {
-    let bytes = |length: usize| count(length).saturating_mul(count(size_of::<T>()));
+    let bytes = |length: usize| len_u64(length).saturating_mul(len_u64(size_of::<T>()));
     let (reads, writes) = list.reach();
     for (what, bytes, needed) in
         [("the source", bytes(source.len()), reads), ("the destination", bytes(destination.len()), writes)]
@@ -68,7 +68,7 @@ fn rows(transfer: &Transfer<'_>, from: u64, to: u64) -> Result<sys::CUDA_MEMCPY2
     let step = match loops {
         [] => once,
         [step] => *step,
-        _ => return Err(refused("the number of loops of a transfer", count(loops.len()), 0, 1)),
+        _ => return Err(refused("the number of loops of a transfer", len_u64(loops.len()), 0, 1)),
     };
     let pitch = |stride: i64| match u64::try_from(stride) {
         Ok(stride) if stride >= bytes => Ok(narrow(stride, "a pitch")?),

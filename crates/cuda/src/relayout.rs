@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig, PushKernelArg, sys};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
-use tensor_layout::checked::{Exact, OFFSET, add, count};
+use tensor_layout::checked::{Proven, OFFSET, add, len_u64};
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{BoundBuffer, Pass, PipelineKey, Profile, Program, ProgramOptions, Sizes};
 
@@ -147,10 +147,10 @@ impl CudaRelayout {
         source: &S,
         destination: &mut D,
     ) -> Result<(), Error> {
-        let bytes = |length: usize| count(length).saturating_mul(count(size_of::<T>()));
+        let bytes = |length: usize| len_u64(length).saturating_mul(len_u64(size_of::<T>()));
         for (what, bytes, needed) in [
-            ("the source", bytes(source.len()), count(self.source_size_in_bytes())),
-            ("the destination", bytes(destination.len()), count(self.destination_size_in_bytes())),
+            ("the source", bytes(source.len()), len_u64(self.source_size_in_bytes())),
+            ("the destination", bytes(destination.len()), len_u64(self.destination_size_in_bytes())),
         ] {
             if bytes < needed {
                 return Err(Error::TooShort { what, bytes, needed });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream};
 use tensor_layout::ToIndexMap;
-use tensor_layout::checked::count;
+use tensor_layout::checked::len_u64;
 use tensor_layout::relayout::{Padding, Relayout};
 
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub fn read_back<S: Memory<u8>>(
     layout: &impl ToIndexMap,
 ) -> Result<Vec<u8>, Error> {
     let relayout = Relayout::new(from, layout)?.with_padding_of_whole_buffer(Padding::Zero)?;
-    let (bytes, needed) = (count(memory.len()), relayout.source_size_in_bytes());
+    let (bytes, needed) = (len_u64(memory.len()), relayout.source_size_in_bytes());
     if bytes < needed {
         return Err(Error::TooShort { what: "the tensor", bytes, needed });
     }

@@ -251,11 +251,11 @@ impl BlockPermutation {
     /// use strided_copy::BlockPermutation;
     ///
     /// // Pairs of bytes change places.
-    /// let swapped = BlockPermutation::of_bytes(vec![1, 0], 64, 2, 32, 6).expect("pairs fit a register");
+    /// let swapped = BlockPermutation::from_bytes(vec![1, 0], 64, 2, 32, 6).expect("pairs fit a register");
     /// assert_eq!((swapped.block(), swapped.span()), (2, (Some(128), Some(128))));
     /// ```
     #[must_use]
-    pub fn of_bytes(
+    pub fn from_bytes(
         sources: Vec<u32>,
         blocks: usize,
         source_step: usize,

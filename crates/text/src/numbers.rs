@@ -1,7 +1,7 @@
 //! Lists of numbers, read and written.
 
 use tensor_layout::Error;
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::cursor::Cursor;
 
 /// Reads a list of natural numbers, in brackets or without: `[2,3]`, `(2,3)`, `2,3`, `[]`. `what` names one

@@ -1,6 +1,6 @@
 //! The nests of a planned copy: its boxes in bytes, and one nest for each entry of a table.
 
-use tensor_layout::checked::{BYTES, Exact, OFFSET, add, count, mul, narrow, next_index};
+use tensor_layout::checked::{BYTES, OFFSET, Proven, add, len_u64, mul, narrow, next_index};
 use tensor_layout::plan::{CopyBox, Loop as ElementLoop};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, IndexMap};
@@ -28,7 +28,7 @@ pub(crate) fn push(nest: Nest, nests: &mut Vec<Nest>) -> Result<(), Error> {
     nest.check()?;
     nests.push(nest);
     join_last(nests);
-    if nests.len() > NEST_LIMIT { Err(Error::undecided(QUESTION, count(NEST_LIMIT))) } else { Ok(()) }
+    if nests.len() > NEST_LIMIT { Err(Error::undecided(QUESTION, len_u64(NEST_LIMIT))) } else { Ok(()) }
 }
 
 fn from_box(part: &CopyBox, width: u64, work: &mut u64, nests: &mut Vec<Nest>) -> Result<(), Error> {

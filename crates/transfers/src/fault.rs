@@ -1,6 +1,6 @@
 //! The axis at fault where an executor refuses a transfer.
 
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::plan::Code;
 use tensor_layout::{Error, IndexMap, Relayout};
 
@@ -20,7 +20,7 @@ impl<'a> Fault<'a> {
         for [source, destination] in &sides {
             let (bits, other) = (source.element_bits(), destination.element_bits());
             if bits != other {
-                return Err(Code::ElementBitsMismatch.by(bits.into(), other.into()));
+                return Err(Code::ElementBitsMismatch.for_value(bits.into(), other.into()));
             }
         }
         let is_whole = sides.iter().all(|[source, _]| source.element_bits().is_multiple_of(8));
@@ -54,7 +54,7 @@ impl<'a> Fault<'a> {
 
     /// Refuses a number of transfers above `limit`. One of them is the run from `at` in the destination.
     pub(crate) fn count(&self, at: u64, run: u64, count: u64, limit: u64) -> Error {
-        Code::TransferLimit.at(self.axis(at, at.plus(run)), count, limit)
+        Code::TransferLimit.on_axis(self.axis(at, at.plus(run)), count, limit)
     }
 
     fn in_bits(&self, code: Code, axis: usize, (run, width): (u64, u64), limit: u64) -> Error {

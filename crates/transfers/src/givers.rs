@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 
 use super::shards::{Part, Rank};
 

@@ -1,6 +1,6 @@
 //! `Transfers`: the list of transfers of a copy.
 
-use tensor_layout::checked::{BYTES, Exact, add, mul};
+use tensor_layout::checked::{BYTES, Proven, add, mul};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, ToIndexMap};
 

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 
 use tensor_layout::Error;
-use tensor_layout::checked::{BYTES, Exact, add, mul};
+use tensor_layout::checked::{BYTES, Proven, add, mul};
 
 /// One loop of a transfer, which takes the same steps on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 
 use super::nest::{Loop, NEST_LIMIT, Nest};
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use tensor_layout::checked::{Exact, count};
+use tensor_layout::checked::{Proven, len_u64};
 use tensor_layout::plan::{Code, Digit};
 use tensor_layout::strided::Slice;
 use tensor_layout::{Error, IndexMap, Relayout};
@@ -60,7 +60,7 @@ pub fn reshard(from: &Sharded, to: &Sharded, limits: &TransferLimits) -> Result<
         return Err(Error::rank_mismatch("axes of the destination", sizes.len(), found.len()));
     }
     if let Some((axis, (&size, &found))) = sizes.iter().zip(found).enumerate().find(|(_, (a, b))| a != b) {
-        return Err(Code::SizeMismatch.at(axis, found, size));
+        return Err(Code::SizeMismatch.on_axis(axis, found, size));
     }
     let mut givers = Givers::of(from.shards().boxes());
     let mut pairs = Vec::new();
@@ -90,7 +90,7 @@ pub fn reshard(from: &Sharded, to: &Sharded, limits: &TransferLimits) -> Result<
 fn missing(wanted: &[Range<u64>], sizes: &[u64]) -> Error {
     let axis = wanted.iter().position(|range| range.start > 0).unwrap_or(0);
     let index = wanted.get(axis).map_or(0, |range| range.start);
-    Code::IndexOutOfRange.at(axis, index, sizes.get(axis).copied().unwrap_or(0))
+    Code::IndexOutOfRange.on_axis(axis, index, sizes.get(axis).copied().unwrap_or(0))
 }
 
 /// Adds the boxes that are left of a box without the part that is `common`.
@@ -131,7 +131,7 @@ fn between(
             // Tiles whose blocks are not aligned with each other could need a piece for each index.
             if pieces.len().saturating_mul(boxes.len()) > NEST_LIMIT {
                 let what = "the transfers between tiles that begin at different indices";
-                return Err(Error::undecided(what, count(NEST_LIMIT)));
+                return Err(Error::undecided(what, len_u64(NEST_LIMIT)));
             }
         }
         let longer = |one: &Vec<Range<u64>>| {

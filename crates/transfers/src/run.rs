@@ -3,7 +3,7 @@
 //! Each contiguous run is one `copy_from_slice`. A nest of many bytes is a copy of bytes by the library
 //! instead, whose kernels do not read what they overwrite: runs of 512 bytes are 1.7 times as fast.
 
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout::{BufferTensorDesc, DataType, Error};
 

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use tensor_layout::checked::{ELEMENTS, Exact, add, count, mul};
+use tensor_layout::checked::{ELEMENTS, Proven, add, len_u64, mul};
 use tensor_layout::plan::Code;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
@@ -100,7 +100,7 @@ impl Shards {
         self.divided(axis, lengths.len(), |rank, size| {
             let end = |rank: Option<usize>| rank.and_then(|rank| ends.get(rank)).copied().unwrap_or(0);
             match ends.last() {
-                Some(&sum) if sum != size => Err(Code::SizeMismatch.at(axis, sum, size)),
+                Some(&sum) if sum != size => Err(Code::SizeMismatch.on_axis(axis, sum, size)),
                 _ => Ok(std::iter::once(end(rank.checked_sub(1))..end(Some(rank))).collect()),
             }
         })
@@ -118,8 +118,8 @@ impl Shards {
     /// the units of a part with fewer.
     pub fn fused(&self, axis: usize, parts: &[(u64, u64)], ranks: usize) -> Result<Shards, Error> {
         self.fused_by(axis, parts, ranks, |units| {
-            if units == 0 || (units < count(ranks) && !count(ranks).is_multiple_of(units)) {
-                return Err(Error::out_of_limits("the number of units of a fused part", units, 1, count(ranks)));
+            if units == 0 || (units < len_u64(ranks) && !len_u64(ranks).is_multiple_of(units)) {
+                return Err(Error::out_of_limits("the number of units of a fused part", units, 1, len_u64(ranks)));
             }
             Ok(usize::try_from(units).map_or(1, |units| ranks.divided_by(units.clamp(1, ranks))))
         })
@@ -165,7 +165,7 @@ impl Shards {
                 ranges.push(at(first)?..at(last)?);
                 start = at(units)?;
             }
-            if start == size { Ok(ranges) } else { Err(Code::SizeMismatch.at(axis, start, size)) }
+            if start == size { Ok(ranges) } else { Err(Code::SizeMismatch.on_axis(axis, start, size)) }
         })
     }
 
@@ -186,9 +186,9 @@ impl Shards {
     ///
     /// `out_of_limits` for a rank that does not exist, or for more than [`BOX_LIMIT`] boxes.
     pub fn ordered(&self, ranks: &[usize]) -> Result<Shards, Error> {
-        let last = count(self.ranks.len()).saturating_sub(1);
+        let last = len_u64(self.ranks.len()).saturating_sub(1);
         self.of_ranks(ranks.iter().map(|&rank| {
-            self.ranks.get(rank).cloned().ok_or_else(|| Error::out_of_limits("the rank", count(rank), 0, last))
+            self.ranks.get(rank).cloned().ok_or_else(|| Error::out_of_limits("the rank", len_u64(rank), 0, last))
         }))
     }
 
@@ -208,7 +208,7 @@ impl Shards {
         let each = self.ranks.iter().flat_map(|own| (0..ranks).map(move |rank| (own, rank)));
         self.of_ranks(each.map(|(own, rank)| {
             let ranges = ranges(rank, own.sizes.get(axis).copied().unwrap_or(0))?;
-            pairs = count(ranges.len()).saturating_mul(count(own.parts.len())).saturating_add(pairs);
+            pairs = len_u64(ranges.len()).saturating_mul(len_u64(own.parts.len())).saturating_add(pairs);
             if pairs > PAIR_LIMIT { Err(self.too_many(pairs)) } else { Ok(own.taking(axis, &ranges)) }
         }))
     }
@@ -218,7 +218,7 @@ impl Shards {
         if ranks == 0 {
             return Err(Error::out_of_limits("the number of ranks", 0, 1, u64::MAX));
         }
-        let all = count(self.ranks.len()).saturating_mul(count(ranks));
+        let all = len_u64(self.ranks.len()).saturating_mul(len_u64(ranks));
         if all > self.most_boxes() { Err(self.too_many(all)) } else { Ok(()) }
     }
 
@@ -227,7 +227,7 @@ impl Shards {
         let (mut made, mut boxes) = (Vec::new(), 0_u64);
         for rank in ranks {
             let rank = rank?;
-            boxes = boxes.saturating_add(count(rank.parts.len().max(1)));
+            boxes = boxes.saturating_add(len_u64(rank.parts.len().max(1)));
             if boxes > self.most_boxes() {
                 return Err(self.too_many(boxes));
             }
@@ -237,7 +237,7 @@ impl Shards {
     }
 
     fn most_boxes(&self) -> u64 {
-        BOX_LIMIT.times(8).divided_by(count(self.sizes.len()).max(8))
+        BOX_LIMIT.times(8).divided_by(len_u64(self.sizes.len()).max(8))
     }
 
     fn too_many(&self, boxes: u64) -> Error {
@@ -285,7 +285,7 @@ impl Shards {
             let short = map.sizes().iter().zip(sizes).position(|(has, needs)| has < needs);
             if let Some(axis) = short {
                 let of = |sizes: &[u64]| sizes.get(axis).copied().unwrap_or(0);
-                return Err(Code::SizeMismatch.at(axis, of(map.sizes()), of(sizes)));
+                return Err(Code::SizeMismatch.on_axis(axis, of(map.sizes()), of(sizes)));
             }
             layouts.push(map);
         }
@@ -315,8 +315,8 @@ impl Sharded {
 // * share.follows: a share ends where the next one begins.
 // * share.covers: the last share ends with the size.
 fn share(rank: usize, size: u64, ranks: usize) -> Range<u64> {
-    let each = size.div_ceil(count(ranks).max(1));
-    let from = count(rank).saturating_mul(each).min(size);
+    let each = size.div_ceil(len_u64(ranks).max(1));
+    let from = len_u64(rank).saturating_mul(each).min(size);
     from..from.saturating_add(each).min(size)
 }
 

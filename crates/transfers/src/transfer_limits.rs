@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use tensor_layout::Error;
-use tensor_layout::checked::{Exact, gcd};
+use tensor_layout::checked::{Proven, gcd};
 use tensor_layout::plan::Code;
 use tensor_layout::upload::read_size;
 
@@ -102,7 +102,7 @@ impl TransferLimits {
             "pitched" if ["true", "false"].contains(&value) => self.pitched = value == "true",
             "pitched" => {
                 let reason = format!("is true or false for an executor, and not `{value}`");
-                return Err(Code::UnknownLimits.because(field.to_owned(), reason));
+                return Err(Code::UnknownLimits.with_reason(field.to_owned(), reason));
             }
             "offset_alignment" => self.offset_alignment = read_size(value)?,
             "run_multiple" => self.run_multiple = read_size(value)?,
@@ -111,7 +111,7 @@ impl TransferLimits {
             _ => {
                 let fields = "loops, pitched, offset_alignment, run_multiple, max_run or max_transfers";
                 return Err(Code::UnknownLimits
-                    .because(field.to_owned(), format!("is no limit of an executor: expected {fields}")));
+                    .with_reason(field.to_owned(), format!("is no limit of an executor: expected {fields}")));
             }
         }
         Ok(self)
@@ -155,7 +155,7 @@ impl FromStr for TransferLimits {
             let reason = format!(
                 "names no executor of transfers: expected {names}, perhaps with limits of your own after it, as in nixl:max_run=1MiB"
             );
-            Code::UnknownLimits.because(name.to_owned(), reason)
+            Code::UnknownLimits.with_reason(name.to_owned(), reason)
         })?;
         let mut limits = TransferLimits { name: text.to_owned().into(), ..TransferLimits::of(*row) };
         for change in changes.split(',').filter(|change| !change.is_empty()) {
@@ -163,7 +163,7 @@ impl FromStr for TransferLimits {
                 Some((field, value)) => limits.with(field, value)?,
                 None => {
                     let reason = "needs a value after it, as in max_run=1MiB";
-                    return Err(Code::UnknownLimits.because(change.to_owned(), reason));
+                    return Err(Code::UnknownLimits.with_reason(change.to_owned(), reason));
                 }
             };
         }

@@ -236,7 +236,7 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
             }
         };
         if let Some(axis) = fields.sizes.iter().position(|&size| size == 0) {
-            return Err(Code::ZeroSize.at(axis, 0, 0));
+            return Err(Code::ZeroSize.on_axis(axis, 0, 0));
         }
         BufferTensorDesc::new(data_type, fields.sizes, fields.strides)?
             .with_flags(flags)

@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, ArrayRef, Axis, Dimension, IxDyn};
 
-use crate::checked::{BYTES, Exact, narrow};
+use crate::checked::{BYTES, Proven, narrow};
 use crate::error::{Code, Error};
 use crate::interop::native::NativeElement;
 use crate::map::{IndexMap, ToIndexMap};
@@ -85,7 +85,7 @@ fn run<A: NativeElement>(
 fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     let expected = map.element_bits();
     let found: u32 = narrow(size_of::<A>().times(8), BYTES)?;
-    if found == expected { Ok(()) } else { Err(Code::ElementBitsMismatch.by(found.into(), expected.into())) }
+    if found == expected { Ok(()) } else { Err(Code::ElementBitsMismatch.for_value(found.into(), expected.into())) }
 }
 
 fn zeros<A: NativeElement>(bytes: u64) -> Result<Vec<A>, Error> {

@@ -153,7 +153,7 @@ pub(super) fn together(boxes: &[Cow<'_, CopyBox>], bits: u32, site: Site<'_>) ->
     let source_step = in_bytes(u64::try_from(from_block.source).ok()?)?;
     let whole = filled && sources.len() == block;
     let permutation =
-        whole.then(|| BlockPermutation::of_bytes(sources, blocks, source_step, register, MOST_WINDOWS))??;
+        whole.then(|| BlockPermutation::from_bytes(sources, blocks, source_step, register, MOST_WINDOWS))??;
     let outer = shared.iter().map(|&step| stride_in_bytes(step, |(a, b)| Some((in_bytes(a)?, in_bytes(b)?))));
     let start = (in_bytes(start.0)?, in_bytes(start.1)?);
     Some(PermutedBlocks { permutation, outer: outer.collect::<Option<_>>()?, start })

@@ -1,6 +1,6 @@
 //! Reads the bytes of a tensor as elements of another type.
 
-use crate::checked::{self, Dims, Exact, OFFSET};
+use crate::checked::{self, Dims, OFFSET, Proven};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
@@ -39,7 +39,7 @@ impl BufferTensorDesc {
         }
         let Some(last) = self.rank().checked_sub(1) else {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
-            return Err(Code::NotAView.because(OPERATION, reason).on(0));
+            return Err(Code::NotAView.with_reason(OPERATION, reason).with_axis(0));
         };
         let (size, stride) = self.axis(last)?;
         let mut sizes = self.sizes.clone();
@@ -54,12 +54,12 @@ impl BufferTensorDesc {
         let parts = ratio(to, from)?;
         if size > 1 && stride != 1 {
             let reason = format!("has stride {stride}, so that its elements are not next to each other");
-            return Err(Code::NotAView.because(OPERATION, reason).on(last));
+            return Err(Code::NotAView.with_reason(OPERATION, reason).with_axis(last));
         }
         let wide = size.divided_by(parts);
         if wide.checked_mul(parts) != Some(size) {
             let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
-            return Err(Code::NotAView.because(OPERATION, reason).on(last));
+            return Err(Code::NotAView.with_reason(OPERATION, reason).with_axis(last));
         }
         if let Some(slot) = sizes.last_mut() {
             *slot = wide;
@@ -93,7 +93,7 @@ impl BufferTensorDesc {
 
     /// Returns a view of the bytes as wider elements. The last axis, of `parts` indices, becomes one element.
     fn join_elements(&self, data_type: DataType, parts: u64) -> Result<Self, Error> {
-        let refuse = |axis, reason| Err(Code::NotAView.because(OPERATION, reason).on(axis));
+        let refuse = |axis, reason| Err(Code::NotAView.with_reason(OPERATION, reason).with_axis(axis));
         let (base, last) = (self.base_offset, self.rank().saturating_sub(1));
         if !base.is_multiple_of(parts) {
             return refuse(last, format!("begins at element {base}, which is not a multiple of {parts}"));

@@ -1,6 +1,6 @@
 //! Reshapes a tensor without moving an element: other sizes for the same elements in the same order.
 
-use crate::checked::{self, Dims, ELEMENTS, Exact};
+use crate::checked::{self, Dims, ELEMENTS, Proven};
 use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
@@ -46,7 +46,7 @@ impl BufferTensorDesc {
         let found = checked::product(&sizes, ELEMENTS)?;
         let expected = self.element_count();
         if found != expected {
-            return Err(Code::ElementCountMismatch.by(found, expected));
+            return Err(Code::ElementCountMismatch.for_value(found, expected));
         }
         if found == 0 {
             let strides = packed_strides(&sizes, (0..sizes.len()).rev())?;
@@ -75,7 +75,7 @@ impl BufferTensorDesc {
                     if own != needed {
                         let reason =
                             format!("has stride {own}, but joined to the axes after it, it would need {needed}");
-                        return Err(Code::NotAView.because(operation, reason).on(axis));
+                        return Err(Code::NotAView.with_reason(operation, reason).with_axis(axis));
                     }
                     joined = joined.times(size);
                 }

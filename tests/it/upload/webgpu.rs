@@ -162,7 +162,7 @@ fn packed_buffers_know_the_largest_binding() {
     let larger = packed(DataType::F32, &[51865, 660]);
     assert_eq!(
         PackedBuffer::new(&[&bias, &larger], &limits),
-        Err(tensor_layout::plan::Code::BindingLimit.by(136_923_600, limits.max_binding))
+        Err(tensor_layout::plan::Code::BindingLimit.for_value(136_923_600, limits.max_binding))
     );
     // The pieces of the tensor fit.
     let pieces: Vec<_> = split_binding(&larger, &limits).unwrap().into_iter().map(|piece| piece.layout).collect();

@@ -133,7 +133,7 @@ fn laid_out(value: &Value, to: Option<&str>, usual: &Rule) -> Result<Layout, Err
     let sizes = layout.sizes().iter().zip(&value.sizes).enumerate();
     match sizes.into_iter().find(|(_, (a, b))| a != b) {
         _ if unit != value.unit => Err(Error::data_type_mismatch(unit.name(), value.unit.name())),
-        Some((axis, (&wanted, &found))) => Err(Code::SizeMismatch.at(axis, found, wanted)),
+        Some((axis, (&wanted, &found))) => Err(Code::SizeMismatch.on_axis(axis, found, wanted)),
         None if layout.sizes().len() != value.sizes.len() => {
             let sizes = &value.sizes;
             Err(Error::not_expressible("layout of the output", format!("{layout} has other axes than {sizes:?}")))

@@ -104,7 +104,7 @@ impl Plan<'_> {
                 continue;
             }
             if !part.is_readable() {
-                return Err(Code::DestinationRead.by(0, 0));
+                return Err(Code::DestinationRead.for_value(0, 0));
             }
             // All bytes are flipped before the copy and again after it. Bytes that the copy writes are
             // therefore flipped once, and all others keep their values.

@@ -148,7 +148,7 @@ impl Value {
             }
             let unlike = all.sizes.iter().zip(&next.sizes).enumerate().find(|(other, (a, b))| *other != axis && a != b);
             if let Some((axis, (&expected, &found))) = unlike {
-                return Err(Code::SizeMismatch.at(axis, found, expected));
+                return Err(Code::SizeMismatch.on_axis(axis, found, expected));
             }
             let start = all.sizes.get(axis).copied().unwrap_or(0);
             let scales = match (all.scales.take(), next.scales.take()) {

@@ -29,7 +29,7 @@ impl IndexFunctions {
     pub fn index(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
         let elements = self.map.physical_elements();
         if offset >= elements {
-            return Err(Code::OffsetOutOfRange.by(offset, elements));
+            return Err(Code::OffsetOutOfRange.for_value(offset, elements));
         }
         let function = match &self.index {
             Some(function) => function,
@@ -101,7 +101,7 @@ impl IndexFunctions {
     fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
         let words = u64::try_from(words).unwrap_or(u64::MAX);
         let elements = Packing::new(self.map.element_bits())?.elements(words);
-        if offset < elements { number(offset) } else { Err(Code::OffsetOutOfRange.by(offset, elements)) }
+        if offset < elements { number(offset) } else { Err(Code::OffsetOutOfRange.for_value(offset, elements)) }
     }
 
     /// Returns the arguments of `offset` for an index, after a check that the index is inside the sizes.

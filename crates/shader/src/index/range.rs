@@ -12,7 +12,9 @@ const VALUES: u64 = 1 << 32;
 /// Refuses elements that are a stream of bits, such as u3.
 pub(crate) fn refuse_streams(map: &IndexMap) -> Result<(), Error> {
     match map.data_type() {
-        stream if stream.is_stream() => Err(plan::Code::UnsupportedDataType.because("a shader", stream.to_string())),
+        stream if stream.is_stream() => {
+            Err(plan::Code::UnsupportedDataType.with_reason("a shader", stream.to_string()))
+        }
         _ => Ok(()),
     }
 }
@@ -21,11 +23,11 @@ pub(crate) fn refuse_streams(map: &IndexMap) -> Result<(), Error> {
 pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     refuse_streams(map)?;
     if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
-        return Err(plan::Code::SizeLimit.at(axis, size, VALUES));
+        return Err(plan::Code::SizeLimit.on_axis(axis, size, VALUES));
     }
     let elements = map.span_elements().saturating_sub(base);
     if elements > VALUES {
-        return Err(plan::Code::ElementLimit.by(elements, VALUES));
+        return Err(plan::Code::ElementLimit.for_value(elements, VALUES));
     }
     Ok(())
 }

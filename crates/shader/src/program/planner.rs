@@ -41,7 +41,7 @@ impl<'a> Planner<'a> {
         [source, destination].into_iter().try_for_each(crate::index::refuse_streams)?;
         for offset in [options.source_offset, options.destination_offset] {
             if !offset.is_multiple_of(4) {
-                return Err(Code::OffsetUnaligned.by(offset, 4));
+                return Err(Code::OffsetUnaligned.for_value(offset, 4));
             }
         }
         let limit = |what, value: u32, min: u64| match u64::from(value) {

@@ -227,7 +227,7 @@ fn more_than_32_bits_are_refused_or_counted_from_a_base() {
     assert_eq!(functions.index(u32::MAX.into()).unwrap().as_deref(), Some(&[65_535, 65_535][..]));
 
     let error = IndexFunctions::new(&shape("u8[65536,65537]{1,0}")).unwrap_err();
-    assert_eq!(error, tensor_layout::plan::Code::ElementLimit.by(65_536 * 65_537, 1 << 32));
+    assert_eq!(error, tensor_layout::plan::Code::ElementLimit.for_value(65_536 * 65_537, 1 << 32));
     let broadcast = BufferTensorDesc::new(DataType::U8, &[(1_u64 << 32) + 1], Some(&[0])).unwrap();
     assert_eq!(IndexFunctions::new(&broadcast).unwrap_err().code(), "size_limit");
 

@@ -23,7 +23,7 @@ mod text;
 
 use core::ops::Range;
 
-use tensor_layout::checked::{self, Exact};
+use tensor_layout::checked::{self, Proven};
 use tensor_layout::plan::counted;
 use tensor_layout::{Error, IndexMap};
 
@@ -159,7 +159,7 @@ impl Picture {
     }
 
     fn offset_of(&self, place: usize) -> u64 {
-        self.start.plus(checked::count(place))
+        self.start.plus(checked::len_u64(place))
     }
 
     /// Returns the byte at which a cell of `memory` begins, and the bit in that byte.
@@ -220,7 +220,7 @@ fn fits(map: Drawn<'_>) -> Result<(), Error> {
 }
 
 fn summary(map: Drawn<'_>, memory: &[Cell]) -> String {
-    let (logical, physical) = (map.element_count(), checked::count(memory.len()));
+    let (logical, physical) = (map.element_count(), checked::len_u64(memory.len()));
     let elements = counted(logical, "element");
     let elements = match map.base() {
         0 => elements,

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use tensor_layout::Error;
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan::Component;
 

@@ -2,7 +2,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "coordinates: at most 1024 cells of less than 200 units")]
 
 use core::fmt::Write;
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::plan::counted;
 
 use super::panels::Panel;

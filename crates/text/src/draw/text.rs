@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use tensor_layout::checked::{self, Exact};
+use tensor_layout::checked::{self, Proven};
 use tensor_layout::plan::counted;
 
 use super::panels::{Cell, Panel};
@@ -90,7 +90,7 @@ fn narrow(panel: &Panel, width: usize) -> Vec<Panel> {
     let all = panel.rows.first().map_or(0, Vec::len);
     let bars = (1..all).filter(|&column| begins_tile(column, panel.tile.1)).count();
     let characters = all.times(width.plus(1)).plus(bars.times(2)).plus(6);
-    let fits = checked::count(characters) <= ROW_CHARACTERS;
+    let fits = checked::len_u64(characters) <= ROW_CHARACTERS;
     if fits { vec![panel.clone()] } else { panel.bands(MOST_OF_LONG_ROWS) }
 }
 

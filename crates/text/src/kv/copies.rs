@@ -79,7 +79,7 @@ pub fn copies(from: &KvCache, to: &KvCache) -> Result<Vec<BlockCopy>, Error> {
     let (sizes, expected) = (from.sizes(), to.sizes());
     let mut pairs = sizes.iter().zip(&expected).enumerate();
     if let Some((axis, (&size, &expected))) = pairs.find(|(_, (size, expected))| size != expected) {
-        return Err(Code::SizeMismatch.at(axis, size, expected));
+        return Err(Code::SizeMismatch.on_axis(axis, size, expected));
     }
     to.refuse_repeated()?;
     let length = from.place.and_then(|place| sizes.get(place)).copied();
@@ -164,7 +164,7 @@ impl KvCache {
             index
         };
         let offset = self.whole.offset(&index(block))?;
-        let [first, second] = [first, second].map(|number| index(checked::count(number)));
+        let [first, second] = [first, second].map(|number| index(checked::len_u64(number)));
         Err(Error::overlapping_destination(&first, &second, offset))
     }
 }

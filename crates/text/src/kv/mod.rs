@@ -262,7 +262,7 @@ impl KvCache {
         let mut sizes: Vec<u64> = self.ranges.iter().zip(self.whole.sizes()).map(length).collect();
         let (table, tokens) = (self.table(), self.written.size("T"));
         if let (Some(size), false) = (self.place.and_then(|place| sizes.get_mut(place)), table.is_empty()) {
-            *size = tokens.unwrap_or_else(|| checked::count(table.len()));
+            *size = tokens.unwrap_or_else(|| checked::len_u64(table.len()));
         }
         sizes
     }
@@ -306,7 +306,7 @@ impl KvCache {
             return Ok(Part { indices: slices, map, flip: 0 });
         };
         let first = checked::mul(run.first().copied().unwrap_or(0), self.tokens_of_block, ELEMENTS)?;
-        let count = checked::mul(checked::count(run.len()), self.tokens_of_block, ELEMENTS)?;
+        let count = checked::mul(checked::len_u64(run.len()), self.tokens_of_block, ELEMENTS)?;
         let end = self.written.size("T").unwrap_or(u64::MAX);
         let next = checked::add(start, count, ELEMENTS)?.min(end);
         let last = checked::add(first, next.saturating_sub(start), ELEMENTS)?;
@@ -330,7 +330,7 @@ impl KvCache {
             last = Some(run);
         }
         last.map_or(Ok(()), |run| self.part(run).map(drop))?;
-        let tokens = checked::mul(checked::count(table.len()), self.tokens_of_block, ELEMENTS)?;
+        let tokens = checked::mul(checked::len_u64(table.len()), self.tokens_of_block, ELEMENTS)?;
         match self.written.size("T").filter(|&all| !table.is_empty() && all > tokens) {
             Some(all) => Err(refused(format!("the blocks of the table have {tokens} tokens, and T is {all}"))),
             None => Ok(()),
@@ -343,7 +343,7 @@ fn runs_of(table: &[u64], tokens_of_block: u64) -> impl Iterator<Item = (u64, &[
     let mut done = 0_u64;
     table.chunk_by(|&block, &next| block.checked_add(1) == Some(next)).map(move |run| {
         let start = done;
-        done = done.saturating_add(checked::count(run.len()).saturating_mul(tokens_of_block));
+        done = done.saturating_add(checked::len_u64(run.len()).saturating_mul(tokens_of_block));
         (start, run)
     })
 }

@@ -167,7 +167,7 @@ impl Pages {
         match (self.pages.table.as_slice(), self.pages.part) {
             ([], Some((start, end))) => end.saturating_sub(start),
             ([], None) => self.pages.size,
-            (table, _) => checked::count(table.len()),
+            (table, _) => checked::len_u64(table.len()),
         }
     }
 
@@ -247,7 +247,7 @@ impl Pages {
             ([], Some((start, end))) => Ok(vec![part(Slice::ALL, (start..end).into())?]),
             (table, _) => {
                 let runs = runs_of(table, 1).map(|(start, run)| {
-                    let (first, count) = (run.first().copied().unwrap_or(0), checked::count(run.len()));
+                    let (first, count) = (run.first().copied().unwrap_or(0), checked::len_u64(run.len()));
                     part((start..start.saturating_add(count)).into(), (first..first.saturating_add(count)).into())
                 });
                 runs.collect()

@@ -71,7 +71,7 @@ impl KvCache {
     /// Returns the part of a run of blocks, made of the part of another run, from which it differs in its
     /// first block alone. `None` if it has another length.
     pub(super) fn moved(&self, other: (u64, &[u64]), part: &Part, (start, run): (u64, &[u64])) -> Option<Part> {
-        let count = checked::count(run.len()).checked_mul(self.tokens_of_block)?;
+        let count = checked::len_u64(run.len()).checked_mul(self.tokens_of_block)?;
         let is_cut = start.checked_add(count)? > self.written.size("T").unwrap_or(u64::MAX);
         let place = self.place?;
         if is_cut || part.map.sizes().get(place) != Some(&count) || part.map.sizes().contains(&0) {

@@ -210,7 +210,7 @@ fn check_sizes(from: &[u64], to: &[u64]) -> Result<(), Error> {
         return Err(Error::not_expressible("copy", reason));
     }
     match from.iter().zip(to).enumerate().find(|(_, (from, to))| from != to) {
-        Some((axis, (&from, &to))) => Err(Code::SizeMismatch.at(axis, to, from)),
+        Some((axis, (&from, &to))) => Err(Code::SizeMismatch.on_axis(axis, to, from)),
         None => Ok(()),
     }
 }
@@ -404,8 +404,8 @@ impl Copies {
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
         let ends = [("source", self.bytes[0], source.len()), ("destination", self.bytes[1], destination.len())];
         for (what, needed, found) in ends {
-            if checked::count(found) < needed {
-                return Err(Error::buffer_too_short(what, needed, checked::count(found)));
+            if checked::len_u64(found) < needed {
+                return Err(Error::buffer_too_short(what, needed, checked::len_u64(found)));
             }
         }
         if let Some((groups, to_rows)) = &self.groups {

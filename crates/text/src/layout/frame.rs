@@ -174,7 +174,7 @@ impl Frame {
     }
 
     fn check_sizes(&self, cursor: &mut Cursor<'_>, at: usize) -> Result<(), Error> {
-        let channels = self.channels().map(|channels| checked::count(channels.len()));
+        let channels = self.channels().map(|channels| checked::len_u64(channels.len()));
         let (is_right, sizes) = match (self.sizes.as_slice(), channels) {
             (sizes, None) => (sizes.len() == 2, "H,W".to_owned()),
             (sizes, Some(count)) => (sizes.len() == 3 && sizes.last() == channels.as_ref(), format!("H,W,{count}")),
@@ -237,7 +237,7 @@ impl Frame {
                 let alone = |name: char| {
                     let ([columns, rows], elements) = forms.iter().find(|(_, elements)| elements.contains(&name))?;
                     let count = elements.iter().filter(|&&other| other == name).count();
-                    Some(([columns.checked_div(checked::count(count))?, *rows], vec![name]))
+                    Some(([columns.checked_div(checked::len_u64(count))?, *rows], vec![name]))
                 };
                 self.names().into_iter().filter_map(alone).collect()
             }
@@ -248,10 +248,11 @@ impl Frame {
         let [height, width] = [0, 1].map(|axis| self.sizes.get(axis).copied().unwrap_or(0));
         let (mut surfaces, mut offset): (Vec<Surface>, u64) = (Vec::new(), 0);
         let forms = self.forms();
-        let first = forms.first().map_or((1, 1), |([columns, _], elements)| (*columns, checked::count(elements.len())));
+        let first =
+            forms.first().map_or((1, 1), |([columns, _], elements)| (*columns, checked::len_u64(elements.len())));
         for (per, elements) in forms {
             let (columns, rows) = (width.div_ceil(per[0]), height.div_ceil(per[1]));
-            let length = checked::count(elements.len());
+            let length = checked::len_u64(elements.len());
             let least = checked::mul(columns, length, OFFSET)?;
             let in_proportion = |pitch: u64| {
                 let pitch = pitch.div_ceil(self.element_bytes());
@@ -302,7 +303,7 @@ impl Frame {
             let bytes = self.element_bytes();
             let [offset, pitch] = [surface.offset, surface.pitch].map(|number| checked::mul(number, bytes, BYTES));
             let (offset, pitch, texel) =
-                (offset?, pitch?, checked::mul(checked::count(surface.elements.len()), bytes, BYTES)?);
+                (offset?, pitch?, checked::mul(checked::len_u64(surface.elements.len()), bytes, BYTES)?);
             let types = [(2, DataType::U16), (4, DataType::U32), (8, DataType::U64)];
             let found = types.into_iter().find(|(size, _)| *size == texel && pitch.is_multiple_of(*size));
             let (size, data_type) = found.unwrap_or((1, DataType::U8));
@@ -324,17 +325,18 @@ impl Frame {
         }
         let sizes = self.sizes.iter().zip(multiples).enumerate();
         let broken = sizes.filter(|(_, (size, multiple))| !size.is_multiple_of(*multiple));
-        broken.map(|(axis, (&size, multiple))| Code::SizeUnaligned.at(axis, size, multiple)).collect()
+        broken.map(|(axis, (&size, multiple))| Code::SizeUnaligned.on_axis(axis, size, multiple)).collect()
     }
 
     /// Returns the plane of the component `name`.
     fn plane(&self, name: char, surface: &Surface, total: u64) -> Result<Plane, Error> {
         let places =
             || surface.elements.iter().enumerate().filter(|(_, other)| **other == name).map(|(place, _)| place);
-        let (count, place) = (checked::count(places().count()).max(1), checked::count(places().next().unwrap_or(0)));
+        let (count, place) =
+            (checked::len_u64(places().count()).max(1), checked::len_u64(places().next().unwrap_or(0)));
         let per = [surface.per[1], surface.per[0].checked_div(count).unwrap_or(1)];
         let sizes: Vec<u64> = self.sizes.iter().zip(per).map(|(size, per)| size.div_ceil(per)).collect();
-        let step = checked::count(surface.elements.len()).checked_div(count).unwrap_or(1);
+        let step = checked::len_u64(surface.elements.len()).checked_div(count).unwrap_or(1);
         let base = if sizes.contains(&0) { 0 } else { checked::add(surface.offset, place, OFFSET)? };
         let map = self.map((&sizes, &[surface.pitch, step]), base, total, true)?;
         let (role, records) = (Role::Component { name, per: per.to_vec() }, Some(self.to_string()));
@@ -355,7 +357,7 @@ impl Frame {
 
     /// The one plane of a frame of channels, whose order in memory is `stored`.
     fn channels_plane(&self, channels: &[char], surface: &Surface, total: u64) -> Result<Plane, Error> {
-        let (sizes, step) = (self.sizes.as_slice(), checked::count(channels.len()));
+        let (sizes, step) = (self.sizes.as_slice(), checked::len_u64(channels.len()));
         let strides = [surface.pitch, step, 1];
         let is_reversed = surface.elements.iter().rev().eq(channels);
         if is_reversed || surface.elements == channels {
@@ -365,9 +367,9 @@ impl Frame {
         }
         let part = |(channel, name): (usize, &char)| {
             let place = surface.elements.iter().position(|other| other == name).unwrap_or(0);
-            let (channel, mut sizes) = (checked::count(channel), sizes.to_vec());
+            let (channel, mut sizes) = (checked::len_u64(channel), sizes.to_vec());
             sizes.iter_mut().skip(2).for_each(|size| *size = 1);
-            let map = self.map((&sizes, &strides), checked::count(place), total, true)?.to_index_map()?;
+            let map = self.map((&sizes, &strides), checked::len_u64(place), total, true)?.to_index_map()?;
             let mut part = Part::whole(map);
             part.indices.iter_mut().skip(2).for_each(|slice| *slice = (channel..channel.saturating_add(1)).into());
             Ok(part)

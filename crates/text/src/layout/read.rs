@@ -220,7 +220,7 @@ fn check_scales(sizes: &[u64], scales: &Plane, per: &[u64]) -> Result<(), Error>
             return Err(Error::out_of_limits("the block of a scale", 0, 1, u64::MAX));
         }
         if size.div_ceil(per) != scales {
-            return Err(Code::SizeMismatch.at(axis, scales, size.div_ceil(per)));
+            return Err(Code::SizeMismatch.on_axis(axis, scales, size.div_ceil(per)));
         }
     }
     Ok(())

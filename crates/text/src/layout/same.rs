@@ -195,7 +195,7 @@ impl Plane {
             return Ok((false, None));
         }
         // Each index is looked for in all parts of both planes.
-        let steps = checked::count(self.parts.len().saturating_add(other.parts.len()));
+        let steps = checked::len_u64(self.parts.len().saturating_add(other.parts.len()));
         let mut left = EQUALITY_WORK_LIMIT;
         loop {
             if differs(&index)? {

@@ -6,7 +6,7 @@
 //! CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
 
 use tensor_layout::Error;
-use tensor_layout::checked::{self, Exact};
+use tensor_layout::checked::{self, Proven};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, LayoutClass};

@@ -1,7 +1,7 @@
 //! `DML_BUFFER_TENSOR_DESC` as JSON, as DxDispatch's models have it; the long form
 //! `{"Type":..,"Desc":{..}}` too.
 
-use tensor_layout::checked::{self, BYTES, Dims, Exact};
+use tensor_layout::checked::{self, BYTES, Dims, Proven};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
 use tensor_layout::{BufferTensorDesc, Error, TensorFlags, ToIndexMap};

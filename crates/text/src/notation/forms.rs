@@ -14,7 +14,7 @@
 //! it is skipped. Every other key is an error. A text without a type has the type in front: `f32 shape=[2,
 //! 3], strides=[3, 1]`.
 
-use tensor_layout::checked::{self, BYTES, Exact};
+use tensor_layout::checked::{self, BYTES, Proven};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{BlockType, DataType};
 use tensor_layout::strided::BlockTensorDesc;

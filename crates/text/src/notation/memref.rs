@@ -1,7 +1,7 @@
 //! MLIR's `memref`, as mlir-opt and the compiler of TPUs print it, and its `tensor`, which is packed. Strides
 //! count elements (the built-in dialect's `memref` and `strided`).
 
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::tiled::{ArrayShape, Layout, Tile, TileSize};

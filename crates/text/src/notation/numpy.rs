@@ -1,7 +1,7 @@
 //! The names of NumPy's data types, which PyTorch has too.
 
 use tensor_layout::Error;
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
 

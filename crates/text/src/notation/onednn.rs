@@ -9,7 +9,7 @@
 use core::fmt::{self, Write};
 
 use tensor_layout::Error;
-use tensor_layout::checked::{self, Exact};
+use tensor_layout::checked::{self, Proven};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::plan::counted;

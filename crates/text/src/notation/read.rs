@@ -1,7 +1,7 @@
 //! The reader of layouts: the word at the front decides which notation a text has, and the rest is handed on
 //! with the cursor.
 
-use tensor_layout::checked::{Dims, Exact};
+use tensor_layout::checked::{Dims, Proven};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{BlockType, DataType};
 use tensor_layout::plan::{

@@ -1,6 +1,6 @@
 //! Describes in words how an offset is computed.
 
-use tensor_layout::checked::{self, Exact, wide_product};
+use tensor_layout::checked::{self, Proven, wide_product};
 use tensor_layout::plan::{Chain, Component};
 use tensor_layout::tiled::TileSize;
 use tensor_layout::{AnyLayout, ArrayShape, Error, IndexMap, LayoutClass, ToIndexMap};
@@ -64,12 +64,14 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
 /// Returns the name of a component's number, such as `dimension 0 at 2` or `dimensions 3, 4 together at 12`,
 /// and the number. Dimensions that are fused have one row-major number.
 fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u64) {
-    let at = |dim: usize| checked::at(index, dim);
+    let at = |dim: usize| checked::nth_or_panic(index, dim);
     if let [dim] = component.dims() {
         return (format!("dimension {dim} at {}", at(*dim)), at(*dim));
     }
-    let number =
-        component.dims().iter().fold(0, |number: u64, &dim| number.times(checked::at(sizes, dim)).plus(at(dim)));
+    let number = component
+        .dims()
+        .iter()
+        .fold(0, |number: u64, &dim| number.times(checked::nth_or_panic(sizes, dim)).plus(at(dim)));
     let dims: Vec<String> = component.dims().iter().map(ToString::to_string).collect();
     (format!("dimensions {} together at {number}", dims.join(", ")), number)
 }

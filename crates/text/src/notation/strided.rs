@@ -2,7 +2,7 @@
 //! readers have in common.
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::checked::{Exact, at};
+use tensor_layout::checked::{Proven, nth_or_panic};
 use tensor_layout::element::DataType;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::counted;
@@ -73,7 +73,8 @@ pub(super) fn axis_order(desc: &BufferTensorDesc) -> Result<AxisOrder, String> {
     if rank == 0 || rank > AxisOrder::MAX_RANK {
         return Err(format!("an axis order has 1 to {} letters, and there are {rank} axes", AxisOrder::MAX_RANK));
     }
-    let (size, stride) = (|axis: usize| at(desc.sizes(), axis), |axis: usize| at(desc.strides(), axis));
+    let (size, stride) =
+        (|axis: usize| nth_or_panic(desc.sizes(), axis), |axis: usize| nth_or_panic(desc.strides(), axis));
     // The axes longer than 1, the slowest first. The other axes are inserted, each after the axis with the
     // next lower number.
     let mut order: Vec<usize> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use core::fmt;
 
-use tensor_layout::checked::{self, Exact};
+use tensor_layout::checked::{self, Proven};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::plan::counted;
 use tensor_layout::strided::{BlockTensorDesc, Slices};
@@ -37,7 +37,7 @@ impl fmt::Display for ViewStep {
         match self {
             ViewStep::Reshape(sizes) => write!(f, "--reshape {}", numbers(sizes)),
             ViewStep::Permute(axes) => {
-                write!(f, "--permute {}", numbers(&axes.iter().map(|&axis| checked::count(axis)).collect::<Vec<_>>()))
+                write!(f, "--permute {}", numbers(&axes.iter().map(|&axis| checked::len_u64(axis)).collect::<Vec<_>>()))
             }
             ViewStep::Slice(slices) => {
                 let slices: Vec<String> = slices.iter().map(ToString::to_string).collect();
@@ -96,7 +96,7 @@ impl ViewStep {
         match name {
             "reshape" => Ok(ViewStep::Reshape(reshaped(argument, sizes)?)),
             "permute" => {
-                let rank = checked::count(sizes.len());
+                let rank = checked::len_u64(sizes.len());
                 let axes = whole_list(argument, "an axis", |cursor| {
                     maybe_negative(cursor, "an axis", |at, back| from_end(argument, at, back, rank))
                 })?;

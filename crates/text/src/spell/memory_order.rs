@@ -1,6 +1,6 @@
 //! Lists the digits of a map in the order of memory.
 
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::Proven;
 use tensor_layout::plan::counted;
 use tensor_layout::{IndexMap, LayoutClass};
 

@@ -4,7 +4,7 @@ mod carried;
 pub(crate) mod memory_order;
 pub(crate) mod tiles;
 
-use tensor_layout::checked::{self, BYTES, Exact, OFFSET};
+use tensor_layout::checked::{self, BYTES, OFFSET, Proven};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
 use carried::Wanted;

@@ -12,7 +12,7 @@
 //! dimensions of size 1 that remain.
 
 use tensor_layout::Error;
-use tensor_layout::checked::{self, Exact};
+use tensor_layout::checked::{self, Proven};
 use tensor_layout::tiled::Tile;
 
 use super::memory_order::MemoryOrder;
