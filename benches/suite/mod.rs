@@ -28,6 +28,8 @@ pub(crate) struct Options {
     pub(crate) threads: usize,
     /// Whether the fastest of several measured plans is timed beside the estimate.
     measure: bool,
+    /// Whether every plan that answers one question otherwise is timed beside the estimate.
+    choices: bool,
     /// Whether stores into fresh memory are compared with stores into memory that was just written.
     memory: bool,
 }
@@ -42,6 +44,7 @@ impl Options {
             rounds: 0,
             threads: 1,
             measure: false,
+            choices: false,
             memory: false,
         };
         let mut arguments = std::env::args().skip(1);
@@ -61,6 +64,7 @@ impl Options {
                         other => panic!("the effort is estimate or measure, and not {other}"),
                     }
                 }
+                "--choices" => options.choices = true,
                 "--memory" => options.memory = true,
                 "--bench" => {}
                 other => panic!("unknown argument {other}"),
@@ -109,7 +113,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
     if options.memory {
         return destinations();
     }
-    println!("{HEADER}");
+    println!("{}", if options.choices { "size,case,choice,seconds_min,over_estimate" } else { HEADER });
     let mut means: Vec<(String, Vec<f64>)> = Vec::new();
     let files = [
         include_str!("../relayout_suite.tsv"),
@@ -125,6 +129,10 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
         }
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
         let case = Case { size, name, from: from.parse().unwrap(), to: to.parse().unwrap(), axes };
+        if options.choices {
+            choices(&case, options);
+            continue;
+        }
         if !case.axes.is_empty() {
             // Other crates do not run reversed cases, so that the means are over the suite only.
             run_case(&case, options, Vec::new());
@@ -227,6 +235,31 @@ fn run_case(case: &Case, options: &Options, others: Vec<Contestant<'static>>) ->
         );
     }
     (minimum(1) / copy_seconds, options.measure.then(|| minimum(others.len() + 1) / copy_seconds))
+}
+
+/// Times the plans of all choices of a case in turns, in the same buffers, and prints a line for each: its time
+/// and that time over the estimate's.
+fn choices(case: &Case, options: &Options) {
+    let settings = Settings { reversed: case.axes.clone(), ..Settings::default() };
+    let plan =
+        |choice| Relayout::with_settings(&case.from, &case.to, &Settings { choice, ..settings.clone() }).unwrap();
+    let estimate = plan(None);
+    let choices = estimate.choices();
+    let plans: Vec<Relayout> = choices.iter().map(|choice| plan(Some(choice.clone()))).collect();
+    let lengths = (estimate.source_size_in_bytes() as usize, estimate.destination_size_in_bytes() as usize);
+    let mut buffers = Buffers::new(lengths);
+    let repeats = (2_000_000 / (lengths.0 + lengths.1)).clamp(1, 200);
+    let mut minima = vec![f64::INFINITY; plans.len()];
+    // The first round takes the faults of fresh pages.
+    for round in 0..=options.rounds.max(5) {
+        for (plan, minimum) in plans.iter().zip(&mut minima) {
+            let seconds = time(repeats, || buffers.run(|source, destination| plan.run(source, destination).unwrap()));
+            *minimum = if round > 0 { seconds.min(*minimum) } else { *minimum };
+        }
+    }
+    for (choice, seconds) in choices.iter().zip(&minima) {
+        println!("{},{},{choice},{seconds:.3e},{:.3}", case.size, case.name, seconds / minima[0]);
+    }
 }
 
 /// Compares non-temporal stores with ordinary stores, by the state of the destination: never touched (pages

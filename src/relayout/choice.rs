@@ -74,8 +74,8 @@ const ANSWERS: &[Answer] = &[
     row("lines", "ordered", |knobs| knobs.scattered = false),
     row("tiles", "joined", |knobs| knobs.joins_tiles = true),
     row("tiles", "apart", |knobs| knobs.joins_tiles = false),
-    row("ahead", "near", |knobs| knobs.panels_in_l1 = true),
-    row("ahead", "far", |knobs| knobs.panels_in_l1 = false),
+    row("ahead", "near", |knobs| knobs.panels_in_l1 = Some(true)),
+    row("ahead", "far", |knobs| knobs.panels_in_l1 = Some(false)),
     row("order", "source", |knobs| knobs.in_l2 = 0),
     row("order", "destination", |knobs| knobs.in_l2 = usize::MAX),
 ];

@@ -32,9 +32,10 @@ pub(crate) struct Knobs {
     pub(crate) prefetch_above: u64,
     pub(crate) panel: usize,
     pub(crate) panel_width: usize,
-    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. Registers of
-    /// half a line read each source line twice, so the second half comes from that cache.
-    pub(crate) panels_in_l1: bool,
+    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. If it is
+    /// `None`, panels are whose rows are spread over the sets of that cache, and all panels with registers of
+    /// half a line, which read each source line twice.
+    pub(crate) panels_in_l1: Option<bool>,
     /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
     /// evict each other in a cache of few ways.
     pub(crate) joins_tiles: bool,
@@ -66,7 +67,7 @@ impl Knobs {
             prefetch_above: u64::try_from(l2).unwrap_or(u64::MAX),
             panel: l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
             panel_width: PANEL_WIDTH,
-            panels_in_l1: false,
+            panels_in_l1: None,
             joins_tiles: false,
             scattered: true,
             fills_registers: None,
@@ -76,8 +77,7 @@ impl Knobs {
     }
 
     pub(crate) fn at_level(self, level: Available) -> Knobs {
-        let halves = level.register() < LINE;
-        Knobs { level, panels_in_l1: halves, joins_tiles: halves && self.l1_ways <= FEW_WAYS, ..self }
+        Knobs { level, joins_tiles: level.register() < LINE && self.l1_ways <= FEW_WAYS, ..self }
     }
 
     /// The longest destination run, in bytes, for which neighbouring tiles are joined.

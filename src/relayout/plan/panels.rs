@@ -161,6 +161,9 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     // If all rows are in one page, they are read almost as one run. Prefetches into the L2 cache are soon
     // enough then.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
+    // Lines of rows that are spread over the sets of the L1 cache stay there until they are read. If rows are
+    // whole pages apart, or begin inside lines, a Zen 5 takes 1.1 to 1.3 times as long.
+    let spread = plane.rows.are_multiples_of(LINE) && !plane.rows.are_multiples_of(PAGE);
     let stage = match u8::try_from(height / (LINE / unit)).unwrap_or(u8::MAX) {
         MORE_STAGED_LINES.. if conflicts => Stage::Lines(MORE_STAGED_LINES),
         STAGED_LINES.. if conflicts => Stage::Lines(STAGED_LINES),
@@ -172,7 +175,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
         stage,
         whole_lines,
         ahead: if prefetch { number(ahead) } else { 0 },
-        near: unit >= 4 && apart && knobs.panels_in_l1,
+        near: unit >= 4 && apart && knobs.panels_in_l1.unwrap_or(spread || register < LINE),
         ..plain
     }
 }
