@@ -18,8 +18,8 @@
 //! `--effort measure` measures a plan for each case, and adds a line for it (see `Effort`). The column
 //! `level` then has its choice, such as `v1 stores=cached`. The default is `estimate`.
 //!
-//! `--choices` prints what a measurement could know: the time of every plan that answers one question otherwise
-//! than the estimate, in the same buffers, in turns.
+//! `--choices` prints what a measurement could know: the time of every plan that answers one question
+//! otherwise than the estimate, in the same buffers, in turns.
 //!
 //! `--memory` compares ordinary and non-temporal stores, by size, into memory that was never touched and into
 //! memory that was just written. `DestinationMemory` chooses between these cases.

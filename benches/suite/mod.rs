@@ -237,8 +237,8 @@ fn run_case(case: &Case, options: &Options, others: Vec<Contestant<'static>>) ->
     (minimum(1) / copy_seconds, options.measure.then(|| minimum(others.len() + 1) / copy_seconds))
 }
 
-/// Times the plans of all choices of a case in turns, in the same buffers, and prints a line for each: its time
-/// and that time over the estimate's.
+/// Times the plans of all choices of a case in turns, in the same buffers, and prints a line for each: its
+/// time and that time over the estimate's.
 fn choices(case: &Case, options: &Options) {
     let settings = Settings { reversed: case.axes.clone(), ..Settings::default() };
     let plan =
