@@ -375,7 +375,7 @@ impl Frame {
             Ok(part)
         };
         let parts = channels.iter().enumerate().map(part).collect::<Result<Vec<Part>, Error>>()?;
-        Ok(Plane::in_parts(sizes.to_vec(), parts, self.to_string()))
+        Ok(Plane::in_parts(sizes.to_vec(), parts, Some(self.to_string())))
     }
 }
 

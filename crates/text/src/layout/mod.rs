@@ -94,7 +94,6 @@ enum Whole {
     Shape(Shape),
     Frame(Frame),
     Pages(Pages),
-    Cache(KvCache),
     /// The steps from a layout to a view of it that has no text of its own.
     View(Arc<Layout>, Vec<ViewStep>),
 }
@@ -146,17 +145,40 @@ pub enum Role {
     },
 }
 
-/// How the text of a plane is made.
+/// What the text of a plane is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Written {
-    /// A layout in a notation. The text is made when it is needed, unless it is given.
-    One { layout: AnyLayout, notation: Notation, text: Option<String> },
-    /// The text of a name.
-    Parts(String),
-    /// A cache with several parts, whose text is made when it is needed.
-    Cache(Box<KvCache>),
+    /// A layout in a notation, which makes the text unless it is kept.
+    One { layout: AnyLayout, notation: Notation, text: Kept },
+    /// A name or a cache of several parts, or a view without a text of its own.
+    Parts(Kept),
     /// A value without elements, or without a size.
     Shape(Shape),
+}
+
+/// The text that a plane keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Kept {
+    None,
+    Text(String),
+    /// The text is made when it is needed.
+    Cache(Box<KvCache>),
+}
+
+impl Kept {
+    fn text(&self) -> Option<String> {
+        match self {
+            Kept::None => None,
+            Kept::Text(text) => Some(text.clone()),
+            Kept::Cache(cache) => Some(cache.to_string()),
+        }
+    }
+}
+
+impl From<Option<String>> for Kept {
+    fn from(text: Option<String>) -> Kept {
+        text.map_or(Kept::None, Kept::Text)
+    }
 }
 
 impl Layout {
@@ -215,7 +237,16 @@ impl Layout {
     /// The cache of one order that this layout is. `None` for every other layout, and for a view of a cache.
     #[must_use]
     pub fn cache(&self) -> Option<&KvCache> {
-        if let Some(Whole::Cache(cache)) = self.of.as_deref() { Some(cache) } else { None }
+        match self.planes.as_slice() {
+            [
+                Plane {
+                    written: Written::One { text: Kept::Cache(cache), .. } | Written::Parts(Kept::Cache(cache)),
+                    reversed,
+                    ..
+                },
+            ] if reversed.is_empty() => Some(cache),
+            _ => None,
+        }
     }
 
     pub(crate) fn of(plane: Plane) -> Layout {
@@ -230,14 +261,14 @@ impl Layout {
 impl Default for Plane {
     fn default() -> Plane {
         let (sizes, parts, blocks, reversed) = (Vec::new(), SmallVec::new(), None, Vec::new());
-        let (role, written) = (Role::Values, Written::Parts(String::new()));
+        let (role, written) = (Role::Values, Written::Parts(Kept::None));
         Plane { sizes, parts, blocks, reversed, role, records: None, groups: None, written }
     }
 }
 
 impl Plane {
     /// Returns a plane with one layout, which `text` writes in a notation.
-    fn one(layout: AnyLayout, notation: Notation, text: Option<String>) -> Plane {
+    fn one(layout: AnyLayout, notation: Notation, text: impl Into<Kept>) -> Plane {
         let map = layout.to_index_map().ok();
         let sizes = match (&map, &layout) {
             (Some(map), _) => map.sizes().to_vec(),
@@ -245,7 +276,8 @@ impl Plane {
             (None, AnyLayout::Strided(desc)) => desc.sizes().to_vec(),
             (None, AnyLayout::Mapped(map)) => map.sizes().to_vec(),
         };
-        let (parts, written) = (map.map(Part::whole).into_iter().collect(), Written::One { layout, notation, text });
+        let written = Written::One { layout, notation, text: text.into() };
+        let parts = map.map(Part::whole).into_iter().collect();
         Plane { sizes, parts, written, ..Plane::default() }
     }
 
@@ -254,8 +286,8 @@ impl Plane {
         Plane { records: records(&text), ..Plane::one(layout, Notation::Named, Some(text)) }
     }
 
-    fn in_parts(sizes: Vec<u64>, parts: impl Into<SmallVec<[Part; 1]>>, text: String) -> Plane {
-        Plane { sizes, parts: parts.into(), written: Written::Parts(text), ..Plane::default() }
+    fn in_parts(sizes: Vec<u64>, parts: impl Into<SmallVec<[Part; 1]>>, text: impl Into<Kept>) -> Plane {
+        Plane { sizes, parts: parts.into(), written: Written::Parts(text.into()), ..Plane::default() }
     }
 
     /// The sizes, in values.
@@ -383,21 +415,19 @@ impl TryFrom<NamedLayout> for Layout {
             return Ok(Layout::of(Plane::named(layout?, text)));
         }
         let (sizes, blocks, groups) = (named.logical_sizes().to_vec(), named.blocks().cloned(), named.groups());
-        Ok(Layout::of(Plane { blocks, groups, ..Plane::in_parts(sizes, named.parts, text) }))
+        Ok(Layout::of(Plane { blocks, groups, ..Plane::in_parts(sizes, named.parts, Some(text)) }))
     }
 }
 
 /// Converts the cache as if its text had been read.
 impl From<KvCache> for Layout {
     fn from(cache: KvCache) -> Layout {
-        let plane = match cache.to_index_map() {
-            Ok(map) => Plane::named(map.into(), cache.to_string()),
-            Err(_) => {
-                let written = Written::Cache(Box::new(cache.clone()));
-                Plane { written, ..Plane::in_parts(cache.sizes(), cache.parts(), String::new()) }
-            }
-        };
-        Layout::with(SmallVec::from_iter([plane]), Whole::Cache(cache))
+        let (map, sizes, parts) = (cache.to_index_map().ok(), cache.sizes(), cache.parts());
+        let kept = Kept::Cache(Box::new(cache));
+        Layout::of(match map {
+            Some(map) => Plane::one(map.into(), Notation::Named, kept),
+            None => Plane::in_parts(sizes, parts, kept),
+        })
     }
 }
 
@@ -414,7 +444,7 @@ impl TryFrom<Pages> for Layout {
                 [part] => Plane::one(AnyLayout::Mapped(part.map.clone()), Notation::Strides, None),
                 _ => {
                     let sizes = core::iter::once(pages.count()).chain(field.sizes.iter().copied()).collect();
-                    Plane::in_parts(sizes, parts, pages.alone(field).to_string())
+                    Plane::in_parts(sizes, parts, Some(pages.alone(field).to_string()))
                 }
             };
             Ok(Plane { role, records: records.clone(), ..plane })

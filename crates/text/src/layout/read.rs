@@ -234,7 +234,7 @@ fn plane(text: &str) -> Result<Plane, Error> {
         _ => text.parse()?,
     };
     let kind = match read.of.as_deref() {
-        None | Some(Whole::Cache(_) | Whole::View(..)) => "",
+        None | Some(Whole::View(..)) => "",
         Some(Whole::Frame(_)) => "a frame",
         Some(Whole::Pages(_)) => "pages of several fields",
         Some(Whole::Shape(_)) => "a tuple",

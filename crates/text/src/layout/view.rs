@@ -269,7 +269,7 @@ impl Plane {
             let map = AnyLayout::Mapped(part.map.clone());
             return Ok(Layout::from(map).planes.into_iter().next().unwrap_or_default());
         }
-        Ok(Plane { blocks, ..Plane::in_parts(sizes, parts, String::new()) })
+        Ok(Plane { blocks, ..Plane::in_parts(sizes, parts, None) })
     }
 
     /// Converts slices of the values to ranges of the indices of the maps.

@@ -7,7 +7,7 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
-use super::{Layout, Plane, Role, Written};
+use super::{Kept, Layout, Plane, Role, Written};
 
 impl Layout {
     /// Returns the one index map of the layout, for what needs one: an upload, a shader, a fingerprint.
@@ -88,11 +88,11 @@ impl Plane {
         let none = || Error::not_expressible("single index map", "it is a value without elements");
         match &self.written {
             Written::One { layout, .. } => layout.to_index_map().err().unwrap_or_else(none),
-            Written::Parts(text) => {
+            Written::Parts(Kept::Text(text)) => {
                 let reason = format!("{text} stores the bits of blocks in groups of rows, so no element has one place");
                 Error::not_expressible("single index map", reason)
             }
-            Written::Shape(_) | Written::Cache(_) => none(),
+            Written::Parts(_) | Written::Shape(_) => none(),
         }
     }
 

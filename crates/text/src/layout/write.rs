@@ -10,7 +10,7 @@ use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_cute
 use crate::numbers::list;
 
 use super::read::{AXES, BACKWARDS};
-use super::{Layout, Plane, Role, Whole, Written};
+use super::{Kept, Layout, Plane, Role, Whole, Written};
 
 impl fmt::Display for Layout {
     /// Writes the layout in its notation, in canonical form. If there are scales, every plane is written with
@@ -24,7 +24,7 @@ impl fmt::Display for Layout {
                 source.fmt(f)?;
                 return steps.iter().try_for_each(|step| write!(f, " {step}"));
             }
-            Some(Whole::Cache(_) | Whole::View(..)) | None => {}
+            Some(Whole::View(..)) | None => {}
         }
         for (place, plane) in self.planes.iter().enumerate() {
             let Role::Scales { per } = &plane.role else {
@@ -62,21 +62,18 @@ impl fmt::Display for Plane {
 impl Plane {
     /// Whether the text of the plane is known without making one, or is that of its strides or tiles.
     pub(super) fn is_written(&self) -> bool {
-        match &self.written {
-            Written::One { layout: AnyLayout::Mapped(_), text: None, .. } => false,
-            Written::Parts(text) => !text.is_empty(),
-            _ => true,
-        }
+        use Written::{One, Parts};
+        !matches!(self.written, One { layout: AnyLayout::Mapped(_), text: Kept::None, .. } | Parts(Kept::None))
     }
 
     /// Returns the text of the plane, which reads back. `None` if no notation writes it.
     pub(super) fn own_text(&self) -> Option<String> {
         let forwards = || match &self.written {
-            Written::Parts(text) => Some(text.clone()).filter(|text| !text.is_empty()),
-            Written::One { text: Some(text), .. } => Some(text.clone()),
-            Written::Cache(cache) => Some(cache.to_string()),
+            Written::Parts(kept) => kept.text(),
             Written::Shape(shape) => Some(shape.to_string()),
-            Written::One { layout, notation, .. } => text_in(layout, *notation).or_else(|_| text(layout)).ok(),
+            Written::One { layout, notation, text: kept } => {
+                kept.text().or_else(|| text_in(layout, *notation).or_else(|_| text(layout)).ok())
+            }
         };
         match self.reversed.is_empty() {
             true => forwards(),
@@ -86,7 +83,7 @@ impl Plane {
 
     /// Returns the text of NumPy or CuTe with negative strides.
     fn signed(&self) -> Option<String> {
-        let Written::One { layout, text: None, .. } = &self.written else { return None };
+        let Written::One { layout, text: Kept::None, .. } = &self.written else { return None };
         let signed = |notation| self.signed_in(notation, &text_in(layout, notation).ok()?);
         signed(Notation::Numpy).or_else(|| signed(Notation::CuTe))
     }
@@ -115,7 +112,7 @@ impl Plane {
     pub fn notation(&self) -> Notation {
         match &self.written {
             Written::One { notation, .. } => *notation,
-            Written::Parts(_) | Written::Cache(_) => Notation::Named,
+            Written::Parts(_) => Notation::Named,
             Written::Shape(_) => Notation::Xla,
         }
     }
@@ -135,11 +132,13 @@ impl Plane {
             return ggml_text_of_blocks(blocks);
         }
         match &self.written {
-            Written::One { notation: own, text: Some(text), .. } if *own == notation => Ok(text.clone()),
-            Written::Parts(text) if notation == Notation::Named && !text.is_empty() => Ok(text.clone()),
-            Written::Cache(cache) if notation == Notation::Named => Ok(cache.to_string()),
+            Written::One { layout, notation: own, text } => {
+                text.text().filter(|_| *own == notation).map_or_else(|| text_in(layout, notation), Ok)
+            }
+            Written::Parts(kept @ (Kept::Text(_) | Kept::Cache(_))) if notation == Notation::Named => {
+                Ok(kept.text().unwrap_or_default())
+            }
             Written::Shape(shape) if notation == Notation::Xla => Ok(shape.to_string()),
-            Written::One { layout, .. } => text_in(layout, notation),
             _ => Err(self.whole().err().unwrap_or_else(|| self.why_without_map())),
         }
     }
@@ -149,7 +148,7 @@ impl Plane {
     #[must_use]
     pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
         let Written::One { layout, notation, text } = &self.written else { return Vec::new() };
-        let own = text.clone().or_else(|| text_in(layout, *notation).ok());
+        let own = text.text().or_else(|| text_in(layout, *notation).ok());
         let mut lines = lines_of(layout.clone(), notations, own.map(|own| (*notation, own)));
         for Line { notation, text } in &mut lines {
             *text = text.clone().map(|text| self.turned(*notation, text));
@@ -170,7 +169,7 @@ impl Layout {
         match self.of.as_deref() {
             Some(Whole::Shape(_)) => Notation::Xla,
             Some(Whole::Frame(_) | Whole::Pages(_)) => Notation::Named,
-            Some(Whole::Cache(_) | Whole::View(..)) | None => self.values().notation(),
+            Some(Whole::View(..)) | None => self.values().notation(),
         }
     }
 
