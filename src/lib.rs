@@ -39,6 +39,9 @@ pub mod relayout;
 pub mod strided;
 pub mod tiled;
 pub mod upload;
+#[cfg(feature = "plan")]
+#[doc(hidden)] // For the crates of this repository: it may change with any version.
+pub mod words;
 
 #[doc(inline)]
 pub use bridge::{AnyLayout, lower};

@@ -13,7 +13,7 @@ use crate::draw::{check_svg, write_svg};
 use crate::input::{is_standard, unreadable};
 use crate::output::{Output, Stop, Verdict};
 use crate::progress::progress_bar;
-use crate::table::Table;
+use crate::table::lines;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -116,11 +116,7 @@ fn print(report: &Report, output: &mut Output) -> Result<Verdict, Stop> {
             ReportLine::Sentence(words) => output.sentence(words)?,
             ReportLine::Complaint(words) => output.complain(words)?,
             ReportLine::Table(found) => {
-                let mut table = Table::new(found.columns());
-                found.rows().iter().for_each(|row| table.row(row.iter().cloned()));
-                for line in table.lines().into_iter().skip(usize::from(!found.has_head())) {
-                    output.line(line)?;
-                }
+                lines(found.as_ref()).skip(usize::from(!found.has_head())).try_for_each(|line| output.line(line))?;
             }
             ReportLine::Line(line) => output.line(line)?,
             _ => {}

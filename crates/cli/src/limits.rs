@@ -5,7 +5,7 @@ use tensor_layout::upload::DeviceLimits;
 
 use crate::input::read_text;
 use crate::output::{Output, Stop, Verdict};
-use crate::table::{Table, short_bytes};
+use crate::table::{Table, add, print, short_bytes};
 
 /// Returns the limits with this name, or the limits in the JSON file of this name: the fields of limits, or
 /// what an API reports of a device, such as WebGPU's `adapter.limits`. An unknown name is wrong usage.
@@ -60,9 +60,9 @@ pub(crate) fn list(output: &mut Output) -> Result<Verdict, Stop> {
         let strides = if limits.takes_strides { "yes" } else { "" };
         let alignment = limits.offset_alignment.to_string();
         let cells = [name.to_owned(), limits.name.into_owned(), ranks, alignment, bytes, strides.to_owned()];
-        table.add(|| object, || cells, output)?;
+        add(&mut table, || object, || cells, output)?;
     }
-    table.print(output)?;
+    print(&table, output)?;
     if !output.is_json() {
         output.sentence("directml:LEVEL is an older feature level of DirectML, from 1.0 to 6.4.")?;
     }

@@ -9,7 +9,7 @@ use tensor_layout_text::named::{Row, rows};
 
 use crate::answer::Answer;
 use crate::output::{Output, Stop, Verdict, refused};
-use crate::table::{Table, each_once};
+use crate::table::{Table, add, each_once, lines, print};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -55,32 +55,32 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
         if names.is_empty() { layers.collect() } else { names.into_iter().chain(outermost).collect() }
     };
     // Caches that differ only in axes of size 1 have the same map, and share a line.
-    let mut lines: Vec<(Key, String, Vec<String>)> = Vec::new();
+    let mut found: Vec<(Key, String, Vec<String>)> = Vec::new();
     for cache in &caches {
         let map = cache.to_index_map().map_err(refused(layout))?;
         let kept = cache.axes().chars().zip(map.sizes()).filter(|axis| *axis.1 != 1);
         let (axes, sizes): (String, Vec<u64>) = kept.unzip();
         let key = map.reshape(&sizes).ok().map(|map| (axes, map));
-        match lines.iter_mut().find(|line| key.is_some() && line.0 == key) {
+        match found.iter_mut().find(|line| key.is_some() && line.0 == key) {
             Some((.., all)) => all.extend(names(cache)),
-            None => lines.push((key, cache.to_string(), names(cache))),
+            None => found.push((key, cache.to_string(), names(cache))),
         }
     }
-    for (.., names) in &mut lines {
+    for (.., names) in &mut found {
         let once = each_once(names.iter()).into_iter();
         let is_said =
             |name: &str| name.strip_prefix("a layer of ").is_some_and(|row| names.iter().any(|own| own == row));
         *names = once.filter(|name| !is_said(name)).cloned().collect();
     }
     let mut answer = output.new_answer("caches");
-    let objects = lines.iter().map(|(_, cache, names)| json!({ "layout": cache, "names": names }));
+    let objects = found.iter().map(|(_, cache, names)| json!({ "layout": cache, "names": names }));
     answer.keys(|| json!({ "input": layout, "caches": objects.collect::<Vec<_>>(), "apart": apart }));
     if caches.is_empty() && !output.is_json() {
         return Err(Stop::Failed(format!("no order of caches has the places of {layout} with these sizes")));
     }
     let mut table = Table::new("cache|order of");
-    lines.iter().for_each(|(_, cache, names)| table.row([cache.clone(), names.join(", ")]));
-    answer.lines(table.lines());
+    found.iter().for_each(|(_, cache, names)| table.row([cache.clone(), names.join(", ")]));
+    answer.lines(lines(&table));
     answer.lines((!apart.is_empty()).then_some("\nwhat tells them apart"));
     apart.iter().for_each(|sentence| answer.sentence(format_args!("  {sentence}")));
     Ok(Verdict::well_if(!caches.is_empty()).and(output.answer(&answer)?))
@@ -125,7 +125,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             })
         };
         let memory = letters.strip_prefix("- ").unwrap_or(letters);
-        table.add(object, || [format!("kv:{name}"), "cache".into(), bits.to_string(), memory.to_owned()], output)?;
+        add(
+            &mut table,
+            object,
+            || [format!("kv:{name}"), "cache".into(), bits.to_string(), memory.to_owned()],
+            output,
+        )?;
     }
     for forms in &names {
         let object = || {
@@ -143,9 +148,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         };
         let cells: [fn(&Row) -> String; 4] =
             [Row::to_string, |row| row.axes.into(), |row| row.types.into(), |row| row.memory.into()];
-        table.add(object, || cells.map(all), output)?;
+        add(&mut table, object, || cells.map(all), output)?;
     }
-    table.print(output)?;
+    print(&table, output)?;
     Ok(Verdict::Well)
 }
 

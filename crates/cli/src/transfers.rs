@@ -8,7 +8,7 @@ use tensor_layout_transfers::{Loop, Summary, Transfer, TransferLimits, Transfers
 
 use crate::answer::Answer;
 use crate::output::{Output, Stop, Verdict, refused};
-use crate::table::{Table, counted, long_bytes};
+use crate::table::{Table, counted, lines, long_bytes};
 use crate::terminal::fitted;
 
 const SHOWN: usize = 8;
@@ -102,7 +102,7 @@ fn list_plane(
         rows.for_each(|loops| table.row([String::new(), String::new(), String::new(), loops]));
     }
     answer.line("");
-    answer.lines(table.lines());
+    answer.lines(lines(&table));
     match summary.map(|summary| summary.count.saturating_sub(SHOWN as u64)) {
         Some(0) => {}
         Some(more) => answer.line(format_args!("and {more} more, which --json lists")),

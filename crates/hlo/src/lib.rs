@@ -39,7 +39,6 @@ mod report;
 mod sources;
 
 pub use buffers::{BufferRow, BufferTable, SpaceTotal};
-pub use bytes::short_bytes;
 pub use dump::Dump;
 pub use header::{InputOutputAlias, ModuleHeader};
 pub use instruction::{Instruction, OperandAlias};
@@ -55,3 +54,4 @@ pub use reader::{Reader, Record, UnreadableLine};
 #[cfg(feature = "report")]
 pub use report::{Report, ReportLine, ReportSettings, ReportTable};
 pub use sources::SourceLine;
+pub use tensor_layout::words::short_bytes;

@@ -8,7 +8,7 @@ use tensor_layout_text::layout::{Plane, Role};
 
 use crate::answer::Answer;
 use crate::parts::path_in_words;
-use crate::table::{Table, long_bytes, percent_wasted, short_bytes};
+use crate::table::{Table, lines, long_bytes, percent_wasted, short_bytes};
 
 use super::array::Description;
 
@@ -106,7 +106,7 @@ impl<'a> TupleDescription<'a> {
             table.row(element.cells());
         }
         if !self.elements.is_empty() {
-            answer.lines(table.lines());
+            answer.lines(lines(&table));
         }
         let wasted = percent_wasted(self.logical_bytes, self.physical_bytes);
         let [logical, physical] = [self.logical_bytes, self.physical_bytes].map(long_bytes);

@@ -12,7 +12,7 @@ use crate::input::read_text;
 use crate::limits;
 use crate::output::{Output, Stop, Verdict, refused};
 use crate::progress::progress_bar;
-use crate::table::{Table, short_bytes};
+use crate::table::{Table, add, print, short_bytes};
 
 use super::arguments::Arguments;
 
@@ -52,10 +52,10 @@ pub(super) fn run(recipe: &Path, asked: &Arguments, align: Option<u64>, output: 
         let [name, layout] = [one.name(), &one.layout().to_string()].map(printable);
         let [sources, copies] = [plan.sources(one).count(), one.copies().count()].map(|count| count.to_string());
         let bytes = short_bytes(one.size_in_bytes());
-        table.add(|| plan.object(one), || [name, layout, bytes, sources, copies], output)?;
+        add(&mut table, || plan.object(one), || [name, layout, bytes, sources, copies], output)?;
     }
     if !asked.summary && !asked.explain && !output.is_json() {
-        table.print(output)?;
+        print(&table, output)?;
         output.line("")?;
     }
     let [read, written] = plan.bytes();

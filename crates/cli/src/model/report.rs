@@ -10,7 +10,7 @@ use tensor_layout_files::{Readers, printable, visible};
 
 use crate::answer::Answer;
 use crate::output::{Output, Stop, Verdict};
-use crate::table::{Table, counted, long_bytes, pattern, percent, short_bytes, write_list};
+use crate::table::{Table, counted, long_bytes, pattern, percent, print, short_bytes, write_list};
 
 /// What is printed: the report of a model and how it was asked for.
 pub(super) struct Findings<'a> {
@@ -113,7 +113,7 @@ impl Findings<'_> {
             format!("tensor||type|sizes{from}|>packed|>laid out|?>padding|?class|?lowers to|?round trip|{limits}");
         let mut table = Table::new(&columns);
         grouped(rows, |row| cells(row, with_from, limits != "none")).into_iter().for_each(|row| table.row(row));
-        table.print(output)?;
+        print(&table, output)?;
         output.line("")
     }
 }

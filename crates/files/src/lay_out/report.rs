@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tensor_layout::Error;
+use tensor_layout::words::each_once;
 
 use crate::Readers;
 use crate::error::printable;
@@ -155,15 +156,4 @@ fn add_to(object: &mut Value, more: Value) {
 #[must_use]
 pub fn error_object(error: &Error) -> Value {
     json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
-}
-
-/// Returns every text once, in the order of the first places.
-fn each_once<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
-    let mut all = Vec::new();
-    texts.for_each(|text| {
-        if !all.contains(&text) {
-            all.push(text)
-        }
-    });
-    all
 }

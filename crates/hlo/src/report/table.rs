@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tensor_layout::words::Table;
+
 /// A table of a [`Report`](super::Report).
 ///
 /// ```
@@ -21,35 +23,34 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportTable {
-    columns: &'static str,
-    rows: Vec<Vec<String>>,
+    table: Table<'static>,
     has_head: bool,
 }
 
 impl ReportTable {
     pub(super) fn new(columns: &'static str) -> ReportTable {
-        ReportTable { columns, rows: Vec::new(), has_head: true }
+        ReportTable { table: Table::new(columns), has_head: true }
     }
 
     pub(super) fn without_head(columns: &'static str) -> ReportTable {
-        ReportTable { columns, rows: Vec::new(), has_head: false }
+        ReportTable { table: Table::new(columns), has_head: false }
     }
 
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.table.row(cells);
     }
 
     /// The names of the columns with `|` between them. `>` in front of a name says that its cells are
     /// numbers, and `?` that the column may be left out where there is little room.
     #[must_use]
     pub fn columns(&self) -> &'static str {
-        self.columns
+        self.table.columns()
     }
 
     /// The rows. A row may have fewer cells than there are columns.
     #[must_use]
     pub fn rows(&self) -> &[Vec<String>] {
-        &self.rows
+        self.table.rows()
     }
 
     /// Whether the names of the columns are printed.
@@ -59,28 +60,17 @@ impl ReportTable {
     }
 }
 
+#[doc(hidden)] // For the command line, which prints the table in the width of a terminal.
+impl AsRef<Table<'static>> for ReportTable {
+    fn as_ref(&self) -> &Table<'static> {
+        &self.table
+    }
+}
+
 impl fmt::Display for ReportTable {
     /// Prints the table in aligned columns. A column that is empty in every row is left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = || self.columns.split('|').map(|name| name.trim_start_matches(['?', '>']).to_owned());
-        let head: Vec<String> = names().collect();
-        let cell = |row: &Vec<String>, column: usize| row.get(column).cloned().unwrap_or_default();
-        let shown = self.columns.split('|').enumerate();
-        let shown = shown.filter(|&(column, _)| self.rows.iter().any(|row| !cell(row, column).is_empty()));
-        let shown: Vec<(usize, bool, usize)> = shown
-            .map(|(column, name)| {
-                let all = std::iter::once(&head).chain(&self.rows);
-                let width = all.map(|row| cell(row, column).chars().count()).max().unwrap_or(0);
-                (column, name.trim_start_matches('?').starts_with('>'), width)
-            })
-            .collect();
-        for row in std::iter::once(&head).filter(|_| self.has_head).chain(&self.rows) {
-            let cells = shown.iter().map(|&(column, is_number, width)| match is_number {
-                true => format!("{:>width$}", cell(row, column)),
-                false => format!("{:<width$}", cell(row, column)),
-            });
-            writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-        }
-        Ok(())
+        let mut lines = self.table.lines_within(usize::MAX).skip(usize::from(!self.has_head));
+        lines.try_for_each(|line| writeln!(f, "{line}"))
     }
 }

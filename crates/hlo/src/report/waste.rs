@@ -1,11 +1,10 @@
 //! The last part of the report: padding, by buffer and by memory space.
 
 use serde_json::json;
-use tensor_layout::plan::counted;
 
 use super::answer::Answer;
 use super::table::ReportTable;
-use super::words::{error_value, percent, small, space_name, tuple_index};
+use super::words::{counted, error_value, percent, small, space_name, tuple_index};
 use crate::{BufferTable, Module, SpaceTotal, memory_name, short_bytes};
 
 /// Padding gets a table if it is at least this share of all bytes, in percent.
