@@ -319,7 +319,6 @@ errors! {
         error
     }}
 
-    /// The error with this code for `value` elements of `bits` bits.
     fn in_bits(code: Code, axis: usize, value: u64, limit: u64, bits: u32) {
         code.on_axis(axis, value, limit).with_other(bits.into())
     }

@@ -40,7 +40,6 @@ impl IndexMap {
         IndexMap::made((data_type, element_bits), Dims::from_slice(sizes), components, levels, 0, physical_elements)
     }
 
-    /// Returns the map of a packed buffer in row-major order.
     #[cfg(feature = "relayout")]
     pub(crate) fn row_major(data_type: DataType, element_bits: u32, sizes: &[u64]) -> Result<IndexMap, Error> {
         Self::untiled((data_type, element_bits), sizes, 0..sizes.len(), 1)

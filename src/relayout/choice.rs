@@ -92,7 +92,6 @@ pub(super) struct Choice(u32);
 const VERSION: &str = "v1";
 
 impl Choice {
-    /// All choices of a single answer.
     pub(super) fn singles() -> impl Iterator<Item = Choice> {
         ANSWERS.iter().zip(0..).map(|(_, place)| Choice(1 << place))
     }

@@ -311,7 +311,6 @@ impl BlockTensorDesc {
     }
 }
 
-/// Returns the sizes of the bytes of a tensor with these sizes in values.
 fn in_bytes(block_type: BlockType, sizes: &[u64]) -> Result<Dims, Error> {
     let axis = sizes.len().checked_sub(1).ok_or_else(|| {
         Error::not_expressible("tensor of blocks", "it has no axis, and blocks are those of the innermost one")
@@ -325,7 +324,6 @@ fn in_bytes(block_type: BlockType, sizes: &[u64]) -> Result<Dims, Error> {
     Ok(in_bytes)
 }
 
-/// Returns the number of blocks in a number of values.
 fn blocks(block_type: BlockType, what: &'static str, axis: usize, values: u64) -> Result<u64, Error> {
     match values.modulo(block_type.values()) {
         0 => Ok(values.divided_by(block_type.values())),

@@ -185,7 +185,6 @@ impl<'a> ScaledTensor<'a> {
     }
 }
 
-/// The most pieces that are tried.
 const MOST_PIECES: u64 = 1 << 14;
 /// The rows of the largest tile of scales (`nvidia.sf_128x4`).
 const ROWS: u64 = 128;

@@ -235,7 +235,6 @@ struct BoxOf<'a> {
 }
 
 impl BoxOf<'_> {
-    /// Checks the values of an innermost row.
     fn check_row(&self, values: u64, (interleave, im2col): (Option<Interleave>, bool), errors: &mut Vec<Error>) {
         let axis = self.rank.saturating_sub(1);
         if self.bits == 6 {
@@ -302,7 +301,6 @@ impl BoxOf<'_> {
         }
     }
 
-    /// Returns the report of a box of these sizes, of which `copied` elements are copied along each axis.
     fn report(&self, sizes: Vec<u64>, copied: &[u64], interleave: Option<Interleave>) -> Result<BoxReport, Error> {
         let values = copied.iter().try_fold(1, |product, &size| checked::mul(product, size, ELEMENTS))?;
         // 16 values of 6 bits take 16 bytes in shared memory, of which 4 are a gap.

@@ -11,7 +11,6 @@ use crate::error::Refusal;
 /// caller.
 const MOST_NUMBERS: usize = 65_536;
 
-/// The most bytes of a text.
 const MOST_TEXT: usize = 1 << 20;
 
 fn check_length(what: &'static str, length: usize, most: usize) -> Result<(), Refusal> {

@@ -24,7 +24,6 @@ impl Answer {
         Answer { object: is_json.then(|| json!({ "type": kind })), lines: Vec::new(), column: 10 }
     }
 
-    /// Returns the answer with labels of this many columns.
     pub(crate) fn with_column(self, column: usize) -> Answer {
         Answer { column, ..self }
     }

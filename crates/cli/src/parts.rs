@@ -34,7 +34,6 @@ pub(crate) fn name_of(plane: &Plane) -> String {
     }
 }
 
-/// A part as the object that `--json` prints.
 pub(crate) fn part_object(part: &Part) -> Value {
     let text = tensor_layout_text::text(&part.map).ok();
     json!({ "indices": indices_of(part), "layout": text, "base_offset": part.map.base() })

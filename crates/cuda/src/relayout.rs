@@ -239,7 +239,6 @@ impl CudaRelayout {
     }
 }
 
-/// Rounds a number of bytes up to whole words of 4 bytes.
 fn whole_words(bytes: u64) -> usize {
     usize::try_from(bytes.next_multiple_of(4)).unwrap_or(usize::MAX)
 }

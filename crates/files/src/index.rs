@@ -12,7 +12,6 @@ use crate::{Error, Input};
 /// The longest index that is read, in bytes. The index of a model of 140,000 tensors has 14 MB.
 const MOST_BYTES: usize = 32 << 20;
 
-/// The JSON of an index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Index {
     #[serde(default, skip_serializing_if = "Option::is_none")]

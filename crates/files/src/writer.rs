@@ -35,7 +35,6 @@ use crate::{Error, File, NewFile, npy};
 pub struct Writer<'a> {
     path: PathBuf,
     tensors: Vec<(Listed, &'a [u8])>,
-    /// The header of a .npy file.
     array: Option<npy::Header>,
     metadata: Map<String, Value>,
     align: Option<u64>,

@@ -6,7 +6,6 @@ pub(super) fn split_at_commas(text: &str) -> CommaSplit<'_> {
     CommaSplit { rest: Some(text), is_open: false }
 }
 
-/// The iterator of [`split_at_commas`].
 pub(super) struct CommaSplit<'a> {
     rest: Option<&'a str>,
     /// Whether the text ends inside a bracket or a string. This is known, and set, only when the last part is
@@ -49,9 +48,7 @@ pub(super) struct Attributes<'a> {
     pub(super) calls: Vec<&'a str>,
     /// The value of `op_name="..."` in the metadata. Backslashes that escape a character are still in it.
     pub(super) op_name: Option<&'a str>,
-    /// The value of `source_file` in the metadata.
     pub(super) source_file: Option<&'a str>,
-    /// The value of `source_line` in the metadata.
     pub(super) source_line: Option<u64>,
     /// The value of `stack_frame_id` in the metadata.
     pub(super) stack_frame: Option<u64>,

@@ -20,7 +20,6 @@ use std::io::{self, BufRead, Read};
 /// ```
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// A line without its line feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) number: u64,
@@ -30,7 +29,6 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Appends a line feed and the next line to the text.
     pub(super) fn append(&mut self, next: &Line) {
         self.text.push('\n');
         self.text.push_str(&next.text);

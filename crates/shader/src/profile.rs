@@ -92,7 +92,6 @@ impl Profile {
 }
 
 impl Default for Profile {
-    /// Returns [`Profile::webgpu`].
     fn default() -> Profile {
         Profile::webgpu()
     }

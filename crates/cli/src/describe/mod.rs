@@ -200,7 +200,6 @@ fn fields(layout: &Layout, pages: &Pages, mut answer: Answer) -> Result<Answer, 
     Ok(answer)
 }
 
-/// Describes a plane of several parts.
 fn parts(plane: &Plane, mut answer: Answer) -> Result<Answer, Error> {
     let (bytes, count, sizes) = (plane.size_in_bytes()?, plane.parts().len(), write_list(plane.sizes()));
     let flip = plane.parts().iter().fold(0, |flip, part| flip | part.flip);

@@ -18,7 +18,6 @@ pub(super) fn read(text: &str) -> Option<Result<Operation<'_>, Error>> {
     Operation::begins(text).then(|| Operation::read(text))
 }
 
-/// Describes the operation. `layout` describes the text of a shape.
 pub(super) fn describe(
     text: &str,
     operation: &Operation<'_>,

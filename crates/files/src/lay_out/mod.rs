@@ -232,7 +232,6 @@ fn header(part: &Part, source: &(String, Value), settings: &Settings) -> Result<
     Header::new(&listed, &words, settings.align).map_err(unwritten)
 }
 
-/// The plan of a tensor that is written, which must have one.
 fn plan_of<'f>(tensor: Tensor<'f>, settings: &Settings) -> Result<Plan<'f>, Failure> {
     let refuse = |error| Failure::Tensor(tensor.name().to_owned(), error);
     Plan::new(tensor, &settings.rules, &settings.limits).map_err(refuse)

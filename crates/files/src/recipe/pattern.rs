@@ -81,7 +81,6 @@ impl Name {
         name
     }
 
-    /// Returns the numbers of the letters for which this name becomes `name`.
     pub(super) fn numbers_in(&self, name: &str) -> Option<Numbers> {
         let (mut rest, mut numbers) = (name, Numbers::new());
         for part in &self.parts {

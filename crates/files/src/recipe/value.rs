@@ -130,7 +130,6 @@ impl Value {
         Ok(Value { unit, sizes, pieces, scales: None })
     }
 
-    /// Joins values along an axis.
     pub(super) fn cat(axis: usize, values: Vec<Value>) -> Result<Value, Error> {
         let mut values = values.into_iter();
         let mut all = values.next().ok_or_else(|| refused("there is nothing to join".into()))?;
@@ -189,7 +188,6 @@ impl Value {
         self.step(&ViewStep::Reshape(sizes))
     }
 
-    /// Adds the scales of the values.
     pub(super) fn with_scales(self, scales: Value, per: &str) -> Result<Value, Error> {
         // The reader of layouts checks the sizes.
         let text = format!("{} with {} per {per}", self.packed()?, scales.packed()?);

@@ -74,7 +74,6 @@ impl Aliases {
         self.parents.len()
     }
 
-    /// Returns the buffer of a part: the number of the part that represents this buffer.
     pub(super) fn buffer(&mut self, part: u32) -> u32 {
         let mut at = part;
         loop {

@@ -46,7 +46,6 @@ pub struct BufferAssignment {
 /// or one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct AssignedPlace {
-    /// The number of the allocation.
     allocation: u64,
     /// The offset of the value in the allocation, in bytes.
     offset: u64,

@@ -7,7 +7,6 @@ use super::binding::Memory;
 /// A named value: a `let`, a `var`, a parameter or the counter of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
-    /// The name in the text.
     pub(crate) name: Arc<str>,
     /// The slot in which the interpreter keeps the value.
     pub(super) slot: usize,

@@ -65,7 +65,6 @@ fn high_product(a: u32, b: u32) -> u32 {
     u32::try_from(u64::from(a).saturating_mul(b.into()) >> 32).unwrap_or(u32::MAX)
 }
 
-/// Returns `a op b`, with constants folded.
 pub(super) fn binary(op: Op, a: Expr, b: Expr) -> Expr {
     // A constant operand of a commutative operation is moved to the right.
     let (a, b) = if op.commutes() && a.constant().is_some() { (b, a) } else { (a, b) };

@@ -38,7 +38,6 @@ pub(crate) enum Returned {
 }
 
 impl Function {
-    /// Returns the function that runs `code` and returns `result`.
     pub(crate) fn new(parameters: &[Expr], code: Code, result: Returned) -> Function {
         let (body, slots) = code.into_parts();
         let parameters = parameters.iter().filter_map(|parameter| parameter.node.variable().cloned()).collect();

@@ -149,7 +149,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Returns a machine for the workgroups of a shader.
     fn of(shader: &ComputeShader, uniforms: &'a [u32], memories: Vec<Words<'a>>) -> Machine<'a> {
         let held = memories.into_iter().map(|words| {
             let counted = if let Words::Read(_) | Words::Zeros(_) = words { 0 } else { words.len() };
@@ -417,7 +416,6 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Returns the index of the first word of a group of the memory.
 fn first_word(memory: &Memory, group: u32) -> Outcome<u32> {
     let width = memory.width();
     let first = group.checked_mul(width).filter(|first| first.checked_add(width).is_some());

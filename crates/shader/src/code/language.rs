@@ -53,7 +53,6 @@ impl Language {
         }
     }
 
-    /// Returns the name of the function that makes a group from its words.
     pub(super) fn make_group(self, words: u32) -> &'static str {
         match (self, words) {
             (Language::Wgsl, words) => Language::Wgsl.group(words),

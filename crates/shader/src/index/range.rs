@@ -6,7 +6,6 @@ use tensor_layout::checked::{self, OFFSET};
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan;
 
-/// The number of values of a `u32`.
 const VALUES: u64 = 1 << 32;
 
 /// Refuses elements that are a stream of bits, such as u3.

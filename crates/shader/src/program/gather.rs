@@ -55,7 +55,6 @@ impl Gather<'_> {
         });
     }
 
-    /// Returns the offset of an index in the source.
     fn source_offset(&self, code: &mut Code, index: &Index) -> Expr {
         let mut index = index.clone();
         for &dim in self.reversed {

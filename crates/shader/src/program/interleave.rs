@@ -213,7 +213,6 @@ impl Interleave {
         })
     }
 
-    /// The number of words of each of the several rows.
     pub(super) fn row_words(&self) -> u64 {
         self.outer.steps.last().map_or(1, |last| last.extent)
     }

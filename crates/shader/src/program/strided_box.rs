@@ -57,7 +57,6 @@ impl StridedBox {
         back.fold(0, |sum: u64, step| sum.saturating_add(step.source.saturating_mul(step.extent.saturating_sub(1))))
     }
 
-    /// Returns a box of padding, which reads nothing.
     pub(super) fn of_padding(padding: &OffsetBox) -> StridedBox {
         let step =
             |&(extent, destination): &(u64, u64)| StridedLoop { extent, source: 0, destination, reversed: false };

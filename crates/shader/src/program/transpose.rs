@@ -373,7 +373,6 @@ impl Body<'_> {
         self.loops.get(place).is_some_and(|of| of.ragged && of.elements.constant().is_none())
     }
 
-    /// Returns the condition that column `column` of an item's square is inside the box.
     fn has_column(&self, item: &Item, column: Expr) -> Condition {
         let along = self.tile.along_source;
         let square = small(self.tile.square);
