@@ -18,8 +18,7 @@ mod lemmas;
 mod map;
 mod named;
 mod notation;
-#[path = "../public_types/mod.rs"]
-mod public_types;
+mod read;
 mod relayout;
 mod streams;
 mod tiled;

@@ -1,13 +1,10 @@
 //! Access to a tensor: offsets and index widths, against brute force.
 
 use crate::literal::cases;
+use crate::read::strided;
 use proptest::prelude::*;
 use tensor_layout::strided::IndexWidth;
 use tensor_layout::{BufferTensorDesc, DataType};
-
-fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
-    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
-}
 
 fn desc() -> impl Strategy<Value = BufferTensorDesc> {
     let axes = proptest::collection::vec((0..5_u64, prop_oneof![0..12_u64, Just(1)]), 0..4);

@@ -1,10 +1,7 @@
 //! Offsets far into a tensor.
 
+use crate::read::strided;
 use tensor_layout::{BufferTensorDesc, DataType};
-
-fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
-    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
-}
 
 // Offsets are `usize`, and these offsets are beyond 32 bits.
 #[test]

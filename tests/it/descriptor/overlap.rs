@@ -1,6 +1,7 @@
 //! The overlap of one tensor and of two tensors, against brute force, and the limit of the search.
 
 use crate::literal::cases;
+use crate::read::strided;
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
@@ -55,10 +56,6 @@ proptest! {
             Overlap::Undecided => prop_assert!(false, "not too hard"),
         }
     }
-}
-
-fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
-    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
 }
 
 // rten's documentation names this tensor as an error of its quick test.

@@ -1,17 +1,10 @@
 //! Ranks and lists of axes.
 
+use crate::read::{map, strided};
 use tensor_layout::strided::NewAxes;
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 const NO_AXES: [u64; 0] = [];
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
-}
-
-fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
-    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
-}
 
 #[test]
 fn ranks_change_without_changing_other_strides() {

@@ -1,18 +1,11 @@
 //! Descriptors as values, and the sentences of the errors of their constructors and views.
 
+use crate::read::{packed, strided};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use tensor_layout::strided::{Slice, Slices};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error};
-
-fn packed(sizes: &[u64]) -> BufferTensorDesc {
-    BufferTensorDesc::packed(DataType::F32, sizes).unwrap()
-}
-
-fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
-    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
-}
 
 fn sentence<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     result.unwrap_err().to_string()

@@ -1,12 +1,9 @@
 //! The owner of the gaps, sizes with one meaning each, and integers of any type.
 #![cfg_attr(feature = "directml", allow(unsafe_code, reason = "reading a raw structure back, as DirectML would"))]
 
+use crate::read::desc;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
-
-fn desc(text: &str) -> BufferTensorDesc {
-    text.parse().unwrap()
-}
 
 /// This case once zeroed other tokens: a slot of a cache, described by an engine's own numbers.
 #[test]

@@ -2,13 +2,10 @@
 //! digits in the order of memory.
 
 use crate::literal::{indices, offsets};
+use crate::read::map;
 use crate::relayout::plan_as_data::elements;
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
-}
 
 /// The sizes and strides of the digits of each dimension.
 fn of_digits(dimensions: &[Vec<(u64, u64)>]) -> IndexMap {

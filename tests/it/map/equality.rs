@@ -1,16 +1,14 @@
 //! Equality and first differences of layouts that are hard to compare.
 
 use crate::literal::{any_shape, bounded, indices};
+use crate::read::map;
 use proptest::prelude::*;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+
 use tensor_layout::map::same_layout;
 use tensor_layout::tiled::Tile;
 use tensor_layout::{ArrayShape, IndexMap, LayoutClass, ToIndexMap};
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
-}
 
 #[test]
 fn equality_of_large_irreducible_layouts_is_decided() {

@@ -1,15 +1,11 @@
 //! Fingerprints: golden values, which no version changes, and equality as that of normal forms.
 
 use crate::literal::{any_shape, cases};
+use crate::read::map;
 use proptest::prelude::*;
 use tensor_layout::map::Fingerprint;
 use tensor_layout::strided::GapOwner;
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::Layout;
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
-}
 
 #[test]
 fn golden_values() {

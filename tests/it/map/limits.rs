@@ -3,17 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::literal::replanned::Replanned;
+use crate::read::{map, strided};
+
 use tensor_layout::plan::PADDING_SEARCH_LIMIT;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
-}
-
-fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
-    BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
-}
+use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 #[test]
 fn a_chain_past_its_extent_does_not_wrap() {

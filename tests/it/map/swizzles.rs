@@ -5,21 +5,17 @@ use std::collections::HashMap;
 
 use crate::literal::pairs::{flips, side};
 use crate::literal::{Tiles, cases, indices, sizes};
+use crate::read::map;
 use proptest::prelude::*;
 use serde_json::Value;
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::Swizzle;
 use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
-use tensor_layout_text::Layout;
 
 /// Bits of the byte, each flipped by the bit `by` above it.
 fn modes(bits: std::ops::Range<u32>, by: u32) -> Vec<(u32, u64)> {
     bits.map(|bit| (bit, 1 << (bit + by))).collect()
-}
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Views, padding boxes and contiguous parts, against the literal pad, reshape and transpose.
 
 use crate::literal::{any_shape, cases, indices, offsets, physical, strided_offsets};
+use crate::read::map;
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::OffsetBox;
@@ -8,10 +9,6 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
-}
 
 /// The offset of every index of a map, in row-major order.
 fn all_offsets(map: &IndexMap) -> Vec<usize> {

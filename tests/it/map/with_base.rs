@@ -1,12 +1,9 @@
 //! Maps that are given a base.
 
 use crate::literal::indices;
+use crate::read::map;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::{ArrayShape, DataType, IndexMap, ToIndexMap};
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
-}
+use tensor_layout::{ArrayShape, DataType, ToIndexMap};
 
 #[test]
 fn a_map_can_be_given_a_base() {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::literal::{any_shape, bounded, cases, offsets, physical};
+use crate::read::shape;
 use proptest::prelude::*;
 use serde_json::Value;
 use tensor_layout::bridge::{Lowering, lower};
@@ -12,10 +13,6 @@ use tensor_layout::strided::Slice;
 use tensor_layout::tiled::{Layout, Tile};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, Shape, ToIndexMap};
 use tensor_layout_text::{to_xla, to_xla_exact, view_to_xla};
-
-fn shape(text: &str) -> ArrayShape {
-    text.parse().unwrap()
-}
 
 fn reshaped(text: &str, sizes: &[u64]) -> String {
     let operand = shape(text);

@@ -2,14 +2,11 @@
 
 use crate::literal::pairs::flips;
 use crate::literal::{cases, indices};
+use crate::read::map;
 use proptest::prelude::*;
 use tensor_layout::map::Swizzle;
 use tensor_layout::{IndexMap, ToIndexMap};
 use tensor_layout_text::{Layout, Notation, text, text_in};
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
-}
 
 #[test]
 fn texts_that_are_read_and_written() {

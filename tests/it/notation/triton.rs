@@ -1,13 +1,10 @@
 //! Triton's layouts of shared memory beside what Triton answers: each text with the index that each bit of an
 //! offset sets.
 
+use crate::read::map;
 use serde_json::Value;
-use tensor_layout::{IndexMap, ToIndexMap};
+use tensor_layout::ToIndexMap;
 use tensor_layout_text::Layout;
-
-fn map(text: &str) -> IndexMap {
-    text.parse::<Layout>().unwrap_or_else(|error| panic!("{text}: {error}")).to_index_map().unwrap()
-}
 
 /// Some indices and their offsets, literally: those of each bit, and of every so many offsets.
 fn offsets(bases: &[Vec<u64>], padding: &[(u64, u64)]) -> impl Iterator<Item = (Vec<u64>, u64)> {

@@ -2,6 +2,7 @@
 //! literal copy reads each element at its literal offset on one side, and writes it at its literal offset on
 //! the other side.
 
+use super::{check, level};
 use crate::literal::replanned::{CACHES, Replanned, levels, write_only};
 
 use crate::literal::cases;
@@ -11,11 +12,6 @@ use tensor_layout::relayout::{Level, Padding, Relayout, Settings};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass, ToIndexMap};
-
-/// Every kernel level this CPU has.
-fn level() -> impl Strategy<Value = Level> {
-    prop::sample::select(levels())
-}
 
 proptest! {
     #![proptest_config(cases(3000))]
@@ -236,12 +232,7 @@ proptest! {
     ) {
         let (from, to) = if turn { (b, a) } else { (a, b) };
         let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level).with_streaming(large);
-        let source = noise(from.bytes() + shift, 3);
-        let mut expected = noise(to.bytes() + shift + 9, 4);
-        let mut destination = expected.clone();
-        literal_copy(&from, &to, &source[shift..], &mut expected[shift..], Padding::Keep);
-        relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
-        prop_assert!(destination == expected, "{}", relayout.explain());
+        check(&relayout, (&from, &to), Padding::Keep, shift, 2)?;
     }
 }
 
@@ -292,12 +283,7 @@ proptest! {
     ) {
         let (from, to) = if turn { (b, a) } else { (a, b) };
         let relayout = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level).with_streaming(large);
-        let source = noise(from.bytes() + shift, 3);
-        let mut expected = noise(to.bytes() + shift + 9, 4);
-        let mut destination = expected.clone();
-        literal_copy(&from, &to, &source[shift..], &mut expected[shift..], Padding::Keep);
-        relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
-        prop_assert!(destination == expected, "{}", relayout.explain());
+        check(&relayout, (&from, &to), Padding::Keep, shift, 2)?;
     }
 }
 

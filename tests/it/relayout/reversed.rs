@@ -1,5 +1,6 @@
 //! Copies that walk axes backwards, against the literal copy.
 
+use super::{check, level};
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
 use crate::literal::replanned::{Replanned, levels, reversing};
@@ -11,12 +12,8 @@ fn axes_of(side: &Side, chosen: u8) -> Vec<usize> {
     (0..side.map.sizes().len()).filter(|axis| chosen >> axis & 1 == 1).collect()
 }
 
-fn level() -> impl Strategy<Value = Level> {
-    prop::sample::select(levels())
-}
-
-/// Runs a copy whole, in pieces and on threads, and compares each with the literal copy.
-fn check(
+/// Checks a copy that walks these axes backwards.
+fn check_backwards(
     (from, to): (&Side, &Side),
     axes: &[usize],
     padding: Padding,
@@ -26,27 +23,7 @@ fn check(
 ) -> Result<(), TestCaseError> {
     let relayout = reversing(&from.map, &to.map, axes).unwrap().with_padding_of_whole_buffer(padding).unwrap();
     let relayout = relayout.with_kernel_level(level).with_streaming(streaming);
-    let words = relayout.explain();
-    let source = noise(shift + from.bytes() + 3, 1);
-    let before = noise(shift + to.bytes() + 3, 2);
-    let mut expected = before.clone();
-    literal_copy(&from.backwards(axes), to, &source[shift..], &mut expected[shift..], padding);
-    let mut destination = before.clone();
-    relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
-    prop_assert!(destination == expected, "{:?} backwards: {}", axes, words);
-    let mut joined = before.clone();
-    for piece in relayout.cut(pieces, 1) {
-        let range = piece.destination_range();
-        piece.run(&source[shift..], &mut joined[shift..][range]).unwrap();
-    }
-    prop_assert!(joined == expected, "{:?} backwards in {} pieces: {}", axes, pieces, words);
-    #[cfg(feature = "rayon")]
-    {
-        let mut parallel = before.clone();
-        relayout.run_parallel(&source[shift..], &mut parallel[shift..]).unwrap();
-        prop_assert!(parallel == expected, "{:?} backwards: {}", axes, words);
-    }
-    Ok(())
+    check(&relayout, (&from.backwards(axes), to), padding, shift, pieces)
 }
 
 /// Images and planes around the lengths of registers and lines: channels last, first, or in the middle.
@@ -105,7 +82,7 @@ proptest! {
     fn channels_of_frames_are_copied_as_literally(
         (from, to) in frames(), chosen: u8, level in level(), streaming: bool, shift in 0..70_usize, pieces in 0..4_usize,
     ) {
-        check((&from, &to), &axes_of(&from, chosen & chosen >> 4), Padding::Keep, (level, streaming), shift, pieces)?;
+        check_backwards((&from, &to), &axes_of(&from, chosen & chosen >> 4), Padding::Keep, (level, streaming), shift, pieces)?;
     }
 
     #[test]
@@ -120,14 +97,14 @@ proptest! {
             return Ok(());
         }
         let padding = within(padding, from.map.element_bits());
-        check((&from, &to), &axes_of(&from, chosen), padding, (level, streaming), shift, pieces)?;
+        check_backwards((&from, &to), &axes_of(&from, chosen), padding, (level, streaming), shift, pieces)?;
     }
 
     #[test]
     fn images_are_copied_backwards_as_literally(
         (from, to) in images(), chosen: u8, level in level(), streaming: bool, shift in 0..70_usize, pieces in 0..4_usize,
     ) {
-        check((&from, &to), &axes_of(&from, chosen), Padding::Keep, (level, streaming), shift, pieces)?;
+        check_backwards((&from, &to), &axes_of(&from, chosen), Padding::Keep, (level, streaming), shift, pieces)?;
     }
 
     #[test]
@@ -201,7 +178,7 @@ fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
     assert_eq!((fused.map.class(), irreducible.map.class()), (LayoutClass::Fused, LayoutClass::Irreducible));
     for (from, to) in [(&fused, &irreducible), (&irreducible, &fused)] {
         for axes in [&[0][..], &[1], &[0, 1]] {
-            check((from, to), axes, Padding::Zero, (Level::Portable, true), 0, 3).unwrap();
+            check_backwards((from, to), axes, Padding::Zero, (Level::Portable, true), 0, 3).unwrap();
         }
     }
 }
@@ -219,8 +196,8 @@ fn widths_change_backwards_too() {
         let (packed, bytes) = (side(packed), side(bytes));
         for level in levels() {
             for axes in [&[0][..], &[1], &[0, 1]] {
-                check((&packed, &bytes), axes, Padding::Zero, (level, true), 0, 3).unwrap();
-                check((&bytes, &packed), axes, Padding::Zero, (level, false), 1, 3).unwrap();
+                check_backwards((&packed, &bytes), axes, Padding::Zero, (level, true), 0, 3).unwrap();
+                check_backwards((&bytes, &packed), axes, Padding::Zero, (level, false), 1, 3).unwrap();
             }
         }
     }

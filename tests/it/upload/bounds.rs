@@ -1,7 +1,7 @@
 //! The limits of the specifications, with values on the limit and one beyond it.
 
 use super::named;
-use tensor_layout::upload::{DeviceLimits, PackedBuffer, Role, UploadBuffer, suggest, validate, validate_description};
+use tensor_layout::upload::{DeviceLimits, PackedBuffer, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// The limits are from *MTLTensorDescriptor*, *VkPhysicalDeviceTensorPropertiesARM* (required limits),
@@ -30,27 +30,6 @@ fn tensor_limits_are_those_of_the_specifications() {
 }
 
 #[test]
-fn what_is_as_large_as_a_limit_is_accepted_and_one_more_is_not() {
-    let codes = |text: &str, limits: &DeviceLimits| {
-        let desc: BufferTensorDesc = text.parse().unwrap();
-        validate_description(&desc, limits).err().map_or_else(Vec::new, |errors| errors.codes())
-    };
-    let (vulkan, webnn) = (named("vulkan-tensor"), named("webnn"));
-    let map = named("cuda-tensor-map");
-    for (within, beyond, limits, code) in [
-        ("u8[65536]:[1]", "u8[65537]:[1]", &vulkan, "size_limit"),
-        ("u8[1,65536]:[65536,1]", "u8[1,1,1,1,8]:[8,8,8,8,1]", &vulkan, "rank_limit"),
-        ("f32[2147483648]:[1]", "f32[2147483649]:[1]", &map, "size_limit"),
-        ("f32[2,4]:[274877906940,1]", "f32[2,4]:[274877906944,1]", &map, "stride_limit"),
-        ("u8[4294967295]:[1]", "u8[4294967296]:[1]", &webnn, "size_limit"),
-        ("u8[1]:[1]", "u8[1]:[1]+1", &webnn, "offset_not_zero"),
-    ] {
-        assert_eq!(codes(within, limits), [""; 0], "{within}, {}", limits.name);
-        assert!(codes(beyond, limits).contains(&code), "{beyond}, {}: {:?}", limits.name, codes(beyond, limits));
-    }
-}
-
-#[test]
 fn a_buffer_is_packed_up_to_its_last_byte() {
     let desc = BufferTensorDesc::packed(DataType::U8, &[64]).unwrap();
     let mut limits = DeviceLimits::none();
@@ -64,49 +43,6 @@ fn a_buffer_is_packed_up_to_its_last_byte() {
     let wide = BufferTensorDesc::packed(DataType::F64, &[1]).unwrap();
     let odd = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap();
     assert_eq!(PackedBuffer::new(&[&odd, &wide, &odd, &wide], &DeviceLimits::none()).unwrap().offsets, [0, 8, 16, 24]);
-}
-
-#[test]
-fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
-    let suggested = |text: &str, limits: &DeviceLimits| {
-        suggest(&text.parse::<BufferTensorDesc>().unwrap(), limits).map(|found| found.unwrap().desc.to_string())
-    };
-    // The last axis becomes dense. The other axes keep their order: the column axis was the innermost axis.
-    let mut dense = DeviceLimits::none();
-    (dense.takes_strides, dense.unit_inner_stride) = (true, true);
-    assert_eq!(suggested("f32[2,3,4]:[1,2,6]", &dense).unwrap(), "f32[2,3,4]:[4,8,1]");
-    // One row for all indices stays one row if only another stride must change.
-    dense.max_stride = 1 << 20;
-    assert_eq!(suggested("f32[5,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[5,3,4]:[0,4,1]");
-    // An axis of one index repeats nothing. Its stride is not a gap, and is in no wrong order.
-    assert_eq!(suggested("f32[1,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[1,3,4]:[4,4,1]");
-    let mut ordered = DeviceLimits::none();
-    (ordered.takes_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
-    assert_eq!(suggested("f32[4,1,10]:[20,99,1]", &ordered).unwrap(), "f32[4,1,10]:[32,16,1]");
-    // Rows of 10 elements begin at multiples of 64 bytes. Axes outside of the rows are packed.
-    ordered.packed_outside = Some(2);
-    assert_eq!(suggested("f32[2,3,10]:[30,10,1]", &ordered).unwrap(), "f32[2,3,10]:[48,16,1]");
-}
-
-#[test]
-fn gaps_are_overwritten_only_where_there_are_any() {
-    let report = |text: &str| {
-        let desc: BufferTensorDesc = text.parse().unwrap();
-        let bytes = desc.total_tensor_size_in_bytes();
-        validate(&desc, &UploadBuffer::new(bytes, 0, Role::Output), &"directml:2.0".parse::<DeviceLimits>().unwrap())
-            .unwrap()
-    };
-    let (dense, padded) = (report("f32[1,1,2,3]:[6,6,3,1]"), report("f32[1,1,2,3]:[8,8,4,1]"));
-    assert_eq!((dense.gap_bits, dense.overwrites_gaps), (0, false));
-    assert_eq!((padded.gap_bits, padded.overwrites_gaps), (32, true));
-}
-
-#[test]
-fn a_tensor_without_elements_begins_where_its_buffer_does() {
-    let empty: BufferTensorDesc = "f32[0,4]:[4,1]+5".parse().unwrap();
-    let mut limits = DeviceLimits::none();
-    limits.base_offset_in_binding = true;
-    assert_eq!(validate_description(&empty, &limits).unwrap().bound, 0..0);
 }
 
 /// Each limit of the description and the binding is set to the tensor's number, and to one less.

@@ -3,35 +3,14 @@
 #![cfg_attr(feature = "directml", allow(unsafe_code, reason = "reading a raw structure back, as DirectML would"))]
 
 use super::named;
-use tensor_layout::upload::{Role, UploadBuffer, suggest, validate, validate_description};
+use crate::read::desc;
+use tensor_layout::upload::{suggest, validate_description};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error, calc_buffer_tensor_size};
 use tensor_layout_text::{Layout, Notation, axis_orders, lines};
-
-fn desc(text: &str) -> BufferTensorDesc {
-    text.parse().unwrap()
-}
 
 fn numpy(text: &str) -> Result<BufferTensorDesc, Error> {
     let layout: Layout = text.parse()?;
     layout.any().map(|one| tensor_layout::ToIndexMap::as_descriptor(one).unwrap().clone())
-}
-
-/// The sizes, the given strides, and the canonical strides.
-/// A device compares the strides that it is given, also if there are no elements.
-#[test]
-fn a_tensor_without_elements_has_legal_strides_too() {
-    let rules = named("none:unit_inner_stride=true,ordered_strides=true,takes_strides=true");
-    for (text, code) in [
-        ("f32[0,4]:[4,2]", Some("inner_stride")),
-        ("f32[3,0]:[0,7]", Some("inner_stride")),
-        ("f32[2,0,3]:[1,2,1]", Some("stride_order")),
-        ("f32[0,4]:[4,1]", None),
-        ("f32[0]:[1]", None),
-    ] {
-        let errors = validate_description(&desc(text), &rules).err();
-        let codes = errors.map_or_else(Vec::new, |errors| errors.codes());
-        assert!(code.map_or(codes.is_empty(), |code| codes.contains(&code)), "{text}: {codes:?}");
-    }
 }
 
 #[test]
@@ -62,16 +41,6 @@ fn canonical_strides_are_those_of_a_packed_neighbour() {
     assert_eq!(huge.with_canonical_strides().strides(), [1 << 60, 1 << 20, 1]);
 }
 
-#[test]
-fn a_device_that_takes_no_strides_ignores_them() {
-    for text in ["f32[2,1,4,5]:NHWC", "f32[2,1,4,5]:[20,0,5,1]", "f32[1,4]:[3,1]", "f32[4,1]:[1,77]", "f32[1,1]:[9,9]"]
-    {
-        assert!(validate_description(&desc(text), &named("webnn")).is_ok(), "{text}");
-    }
-    let columns = validate_description(&desc("f32[2,3]:[1,2]"), &named("webnn")).unwrap_err();
-    assert_eq!(columns.codes(), ["stride_not_packed", "inner_stride"]);
-}
-
 /// The layout, the limits, the axis of size 1, and a stride that would be legal for it.
 #[test]
 fn a_device_that_checks_them_names_the_axis_and_no_byte_moves() {
@@ -100,17 +69,6 @@ fn a_device_that_checks_them_names_the_axis_and_no_byte_moves() {
         assert!(!found.moves_bytes() && found.desc == layout && found.desc.strides()[axis] == legal, "{}", found.desc);
         assert_eq!(found.bytes, found.source_bytes);
     }
-    // No error is about the stride of another axis, or derived from a stride without a meaning.
-    assert_eq!(
-        validate_description(&desc("f32[4,1,5]:[5,999,1]"), &named("vulkan-tensor")).unwrap_err().codes(),
-        ["free_stride"]
-    );
-    // A slice keeps its place.
-    let slice = desc("f32[2,1,4,5]:[20,1,5,1]+40");
-    let found = suggest(&slice, &named("metal-tensor")).unwrap().unwrap();
-    assert_eq!((found.desc.to_string().as_str(), found.moves_bytes()), ("f32[2,1,4,5]:[20,20,5,1]+40", false));
-    // Bytes move if strides with a meaning change.
-    assert!(suggest(&desc("f32[2,3]:[1,2]"), &named("metal-tensor")).unwrap().unwrap().moves_bytes());
 }
 
 #[test]
@@ -219,10 +177,4 @@ fn every_axis_order_that_fits_is_named() {
         .map(|line| line.text.unwrap())
         .collect();
     assert_eq!(orders, ["f32[63,1,3,3]:NHWC", "f32[63,1,3,3]:NCHW"]);
-}
-
-#[test]
-fn uploads_accept_what_is_accepted_in_place() {
-    // The whole check, with a buffer, accepts one channel in NHWC as NCHW.
-    assert!(validate(&desc("f32[2,1,4,5]:NHWC"), &UploadBuffer::new(160, 0, Role::Output), &named("webnn")).is_ok());
 }

@@ -1,16 +1,13 @@
 //! `upload` for layouts that are not descriptors: XLA shapes and index maps.
 
 use crate::literal::{any_shape, cases, physical};
+use crate::read::shape;
 use proptest::prelude::*;
 use tensor_layout::upload::{
     DeviceLimits, PackedBuffer, Role, UploadBuffer, split_binding, validate, validate_description,
 };
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 use tensor_layout_text::Layout;
-
-fn shape(text: &str) -> ArrayShape {
-    text.parse().unwrap()
-}
 
 #[test]
 fn tiles_are_bytes_to_a_shader_and_no_tensor_of_directml() {

@@ -7,6 +7,7 @@ mod free_strides;
 mod layouts;
 mod parts;
 mod planes;
+mod rows;
 mod suggest;
 mod swizzled;
 mod tensor_maps;

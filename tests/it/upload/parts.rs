@@ -1,12 +1,9 @@
 //! Parts of larger buffers in checks: outputs, bindings at the place of a part, and warnings.
 
 use super::named;
+use crate::read::desc;
 use tensor_layout::upload::{Binding, DeviceLimits, Role, UploadBuffer, validate, validate_bindings};
 use tensor_layout::{BufferTensorDesc, DataType, Error};
-
-fn desc(text: &str) -> BufferTensorDesc {
-    text.parse().unwrap()
-}
 
 #[test]
 fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {

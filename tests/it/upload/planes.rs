@@ -100,24 +100,3 @@ fn a_scalar_has_no_planes_and_zero_points_have_a_role() {
         );
     }
 }
-
-/// Ranges of mapped memory have rules of their own.
-#[test]
-fn mapped_ranges_and_memory_without_a_copy() {
-    let bytes = |limits: &str, size: u64, offset: u64| {
-        let desc = tensor_layout::BufferTensorDesc::packed(tensor_layout::DataType::U8, &[size]).unwrap();
-        let buffer = tensor_layout::UploadBuffer::new(1 << 20, offset, tensor_layout::Role::Input);
-        match tensor_layout::validate(&desc, &buffer, &limits.parse().unwrap()) {
-            Ok(report) => Ok(report.bound),
-            Err(errors) => Err(errors.codes()),
-        }
-    };
-    assert_eq!(bytes("webgpu-mapping", 6, 8), Ok(8..16));
-    assert_eq!(bytes("webgpu-mapping", 6, 4), Err(vec!["offset_unaligned"]));
-    assert_eq!(bytes("vulkan-mapping", 6, 256), Ok(256..512));
-    assert_eq!(bytes("vulkan-mapping", 6, 64), Err(vec!["offset_unaligned"]));
-    assert_eq!(bytes("vulkan-mapping:nonCoherentAtomSize=64", 6, 64), Ok(64..128));
-    assert_eq!(bytes("metal-no-copy", 6, 0), Ok(0..16384));
-    assert_eq!(bytes("metal-no-copy", 6, 16384), Err(vec!["offset_not_zero"]));
-    assert_eq!(bytes("metal-no-copy:size_multiple=4096,min_binding=4096", 6, 0), Ok(0..4096));
-}

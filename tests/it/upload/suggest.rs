@@ -2,9 +2,10 @@
 
 use super::named;
 use crate::literal::{cases, strided_offsets};
+use crate::read::desc;
 use proptest::prelude::*;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, suggest, validate, validate_description};
+use tensor_layout::upload::{DeviceLimits, suggest, validate, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 /// A tensor in the form in which these interfaces are given it: sizes and strides from the innermost axis on.
@@ -165,10 +166,6 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
     })
 }
 
-fn text(text: &str) -> BufferTensorDesc {
-    text.parse().unwrap()
-}
-
 proptest! {
     #![proptest_config(cases(4000))]
 
@@ -219,7 +216,7 @@ proptest! {
 #[test]
 fn sentences_name_axis_value_and_limit() {
     let sentences = |desc: &str, limits: &DeviceLimits| -> Vec<String> {
-        validate_description(&text(desc), limits).unwrap_err().iter().map(ToString::to_string).collect()
+        validate_description(&desc(desc), limits).unwrap_err().iter().map(ToString::to_string).collect()
     };
     assert_eq!(
         sentences("f16[2,3,5]:[1,20,2]", &named("metal-tensor:ml")),
@@ -240,61 +237,6 @@ fn sentences_name_axis_value_and_limit() {
     );
 }
 
-#[test]
-fn offsets_follow_the_rules_too() {
-    let codes = |desc: &BufferTensorDesc, offset: u64, limits: &DeviceLimits| {
-        validate(desc, &UploadBuffer::new(1 << 20, offset, Role::Input), limits)
-            .err()
-            .map_or(vec![], |errors| errors.codes())
-    };
-    let (shader, learning) = (named("metal-tensor"), named("metal-tensor:ml"));
-    let half = text("f16[32,32]:[32,1]");
-    assert_eq!(codes(&half, 2, &shader), [""; 0]);
-    assert_eq!(codes(&half, 3, &shader), ["offset_unaligned"]);
-    assert_eq!(codes(&half, 64, &learning), ["offset_not_zero"]);
-    let rows = half.slice_axis(0, 8..).unwrap();
-    // The base is a part of the offset.
-    assert_eq!(codes(&rows, 0, &learning), ["offset_not_zero"]);
-    assert_eq!(codes(&rows, 0, &shader), [""; 0]);
-    assert_eq!(codes(&text("s4[2,256]:[256,1]"), 64, &shader), ["offset_unaligned"]);
-    assert_eq!(codes(&text("s4[2,256]:[256,1]"), 128, &shader), [""; 0]);
-    assert_eq!(codes(&half, 8, &named("cuda-tensor-map")), ["offset_unaligned"]);
-}
-
-#[test]
-fn a_shape_of_xla_is_checked_by_its_strides() {
-    let limits = named("webnn");
-    for (shape, code) in
-        [("f32[4,1,6]{2,1,0}", None), ("f32[1,1]{0,1}", None), ("f32[4,6]{0,1}", Some("stride_not_packed"))]
-    {
-        let shape: ArrayShape = shape.parse().unwrap();
-        let errors = validate_description(&shape, &limits).err();
-        assert_eq!(errors.map(|errors| errors.codes()[0]), code, "{shape}");
-    }
-}
-
-#[test]
-fn suggestions_keep_what_is_legal() {
-    let suggested = |desc: &str, limits: &DeviceLimits| {
-        suggest(&text(desc), limits).map(|found| found.map_or(desc.into(), |found| found.desc.to_string()))
-    };
-    // Gaps that are wide enough stay.
-    let map = named("cuda-tensor-map");
-    assert_eq!(suggested("f32[3,4,5]:[100,20,1]", &map).unwrap(), "f32[3,4,5]:[100,20,1]");
-    assert_eq!(suggested("f32[3,4,5]:[100,21,1]", &map).unwrap(), "f32[3,4,5]:[100,24,1]");
-    assert_eq!(suggested("f32[3,4,5]:[20,25,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
-    assert_eq!(suggested("f32[3,4,5]:[20,5,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
-    assert_eq!(suggested("f32[3,4,5]:[0,0,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
-    // DirectML takes any order. An NHWC image keeps its order, and a row that is repeated stays one row.
-    let directml = "directml:2.0".parse::<DeviceLimits>().unwrap();
-    assert_eq!(suggested("f32[3,4]:[0,1]", &directml).unwrap(), "f32[1,1,3,4]:[0,0,0,1]");
-    let wide = "f32[1,3,2,2]:[12,1,4294967296,3]";
-    assert_eq!(suggested(wide, &directml).unwrap(), "f32[1,3,2,2]:[6,1,6,3]");
-    // No strides change the type.
-    let errors = suggest(&text("c64[2,2]:[9,1]"), &named("webnn")).unwrap_err();
-    assert_eq!(errors.codes(), ["unsupported_data_type"]);
-}
-
 /// `f32[8,3]` in a uniform buffer: elements are 16 bytes apart, unless the language has the feature that
 /// lifts the rule.
 #[test]
@@ -305,7 +247,7 @@ fn arrays_in_uniform_buffers_are_spread() {
             ("f32[8,3]:[3,1]", "f32[8,3]:[12,4]", 384),
             ("f16[2]:[1]", "f16[2]:[8]", 32),
         ] {
-            let desc = text(desc);
+            let desc = desc(desc);
             assert!(validate_description(&desc, &named(name)).unwrap_err().codes().contains(&"stride_unaligned"));
             let found = suggest(&desc, &named(name)).unwrap().unwrap();
             assert_eq!((found.desc.to_string().as_str(), found.bytes), (spread, bytes), "{name}");
@@ -313,89 +255,13 @@ fn arrays_in_uniform_buffers_are_spread() {
             assert!(suggest(&desc, &lifted).unwrap().is_none());
         }
         for scalar in ["u8[]:[]", "u8[1]:[1]", "u16[1,1]:[1,1]"] {
-            let bytes = text(scalar).min_size_in_bytes().min(2);
-            assert!(validate_description(&text(scalar), &named(name)).unwrap().total_bytes <= bytes, "{scalar}");
+            let bytes = desc(scalar).min_size_in_bytes().min(2);
+            assert!(validate_description(&desc(scalar), &named(name)).unwrap().total_bytes <= bytes, "{scalar}");
         }
         let tiled: ArrayShape = "f32[16]{0:T(8)}".parse().unwrap();
         assert!(validate_description(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>().unwrap(), &named(name)).is_err());
         assert!(validate_description(&tiled, &named(name)).is_err());
     }
-}
-
-/// What devices write around the elements of an output: TMA stores whole chunks of 16 bytes.
-#[test]
-fn outputs_need_the_units_that_are_written() {
-    let rows = text("s8[32,466]:[512,1]");
-    let at = |len, role, name: &str| validate(&rows, &UploadBuffer::new(len, 0, role), &named(name));
-    let errors = at(16338, Role::Output, "cuda-tensor-map").unwrap_err();
-    assert_eq!((errors.codes(), errors[0].limit()), (vec!["binding_outside_buffer"], Some(16352)));
-    let report = at(16352, Role::Output, "cuda-tensor-map").unwrap();
-    assert_eq!((report.total_bytes, report.gap_bits, report.overwrites_gaps), (16352, 31 * 46 * 8, true));
-    assert!(report.warnings[0].to_string().contains(&format!("{} bytes", 31 * 14)), "{}", report.warnings[0]);
-    assert_eq!(at(16338, Role::Input, "cuda-tensor-map").unwrap().total_bytes, 16338);
-    let part = rows.clone().as_part();
-    let part = |name: &str| validate(&part, &UploadBuffer::new(16352, 0, Role::Output), &named(name));
-    let errors = part("cuda-tensor-map").unwrap_err();
-    assert_eq!((errors.codes(), errors[0].value()), (vec!["gaps_overwritten"], Some(32 * 14)));
-    assert_eq!(part("vulkan").unwrap().warnings.len(), 1);
-    // Rows of whole chunks have nothing to lose.
-    let whole = text("s8[32,464]:[512,1]").as_part();
-    assert!(validate(&whole, &UploadBuffer::new(16352, 0, Role::Output), &named("cuda-tensor-map")).is_ok());
-    let word = text("u8[3]:[1]");
-    let at = |len, role| {
-        validate(&word, &UploadBuffer::new(len, 0, role), &named("vulkan")).map(|report| report.total_bytes)
-    };
-    assert_eq!((at(3, Role::Input).unwrap(), at(4, Role::Output).unwrap()), (3, 4));
-    assert!(at(3, Role::Output).is_err());
-}
-
-#[test]
-fn rules_of_interfaces_that_were_run() {
-    let codes = |desc: &str, name: &str| {
-        validate_description(&text(desc), &named(name)).err().map_or_else(Vec::new, |errors| errors.codes())
-    };
-    let bytes = |desc: &str, name: &str| validate_description(&text(desc), &named(name)).unwrap().total_bytes;
-    // Vulkan's tensors take the first stride times the first size.
-    let gaps = "vulkan-tensor:packed_outside=any";
-    assert_eq!((bytes("f32[2,3,5]:[20,5,1]", gaps), bytes("f32[2,3,5]:[24,8,1]", gaps)), (160, 192));
-    // CUDA's 4-bit and 6-bit types.
-    for accepted in ["f4e2m1fn[64,64]:[64,1]", "u4[64,128]:[128,1]", "f6e2m3fn[4,128]:[128,1]"] {
-        assert_eq!(codes(accepted, "cuda-tensor-map"), [""; 0], "{accepted}");
-    }
-    assert_eq!(codes("u4[64,33]:[64,1]", "cuda-tensor-map"), ["size_unaligned"]);
-    assert_eq!(codes("f6e2m3fn[4,64]:[128,1]", "cuda-tensor-map"), ["size_unaligned"]);
-    // WebNN in Chromium.
-    assert_eq!(codes("s4[3,1000000000]:[1000000000,1]", "webnn:chromium"), ["element_limit"]);
-    assert_eq!(codes("u4[2,2]:[2,1]", "webnn:chromium"), ["unsupported_data_type"]);
-    assert_eq!(codes("s4[2,2]:[2,1]", "webnn:chromium"), [""; 0]);
-    // It is told no strides, so a tensor without elements breaks the rule on sizes alone.
-    for strides in ["1024,128,128,1", "7,128,1,5"] {
-        assert_eq!(codes(&format!("f32[1,8,0,128]:[{strides}]"), "webnn"), ["zero_size"], "{strides}");
-    }
-    assert!(named("webnn:chromium").one_usage);
-    // ONNX Runtime Web reads vectors.
-    assert_eq!(bytes("f32[5]:[1]", "onnxruntime-web"), 32);
-    // DMA engines.
-    assert_eq!(codes("f32[4,3,2]:[2,0,1]", "none:repeats_outermost_only=true"), ["stride_repeated"]);
-    assert_eq!(codes("f32[4,3,2]:[0,2,1]", "none:repeats_outermost_only=true"), [""; 0]);
-    assert_eq!(codes("f16[4,3]:[8,1]", "none:run_multiple=4"), ["run_unaligned"]);
-    assert_eq!(codes("f16[4,3]:[3,1]", "none:run_multiple=8"), [""; 0]);
-    let found = suggest(&text("s4[4,5]:[5,1]"), &named("none:whole_byte_rows=true")).unwrap().unwrap();
-    assert_eq!(found.desc.to_string(), "s4[4,5]:[6,1]");
-    // oneDNN ignores strides of axes of size 1, and refuses rows that overlap and odd strides of 4 bits.
-    assert_eq!((bytes("f32[2,1]:[1,3]", "onednn"), bytes("s4[1,3]:[3,1]", "onednn")), (8, 2));
-    assert_eq!((bytes("f32[1,3,5,1]:[19,6,1,1]", "onednn"), bytes("s8[5,1,4,3]:[13,13,0,1]", "onednn")), (72, 65));
-    assert_eq!(codes("f16[2,5,2]:[15,1,3]", "onednn"), ["stride_order"]);
-    assert_eq!(codes("f4e2m1fn[3,3,1]:[3,1,1]", "onednn"), ["stride_unaligned"]);
-    assert_eq!(suggest(&text("s4[4,6]:[7,1]"), &named("onednn")).unwrap().unwrap().desc.strides(), [8, 1]);
-    // Matrices of Direct3D 12.
-    assert_eq!(codes("f16[16,20]:[20,1]", "d3d12-linear-algebra"), ["stride_unaligned"]);
-    assert_eq!(bytes("f16[16,20]:[24,1]", "d3d12-linear-algebra"), 768);
-    // Column-major matrices obey the same rules along the other axis.
-    assert_eq!(bytes("f16[24,16]:[1,24]", "d3d12-linear-algebra"), 768);
-    assert_eq!(codes("f16[20,16]:[1,20]", "d3d12-linear-algebra"), ["stride_unaligned"]);
-    let columns = suggest(&text("f16[20,16]:[1,20]"), &named("d3d12-linear-algebra")).unwrap().unwrap();
-    assert_eq!(columns.desc.strides(), [1, 24]);
 }
 
 /// The numbers that a device reports, by the names of its API.

@@ -2,12 +2,12 @@
 
 use super::named;
 use crate::literal::cases;
-use tensor_layout::strided::IndexWidth;
+
 use tensor_layout::upload::{
     Binding, DeviceLimits, Errors, FeatureLevel, PackedBuffer, Role, UploadBuffer, UploadReport, validate,
     validate_bindings,
 };
-use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
+use tensor_layout::{BufferTensorDesc, DataType, Error};
 
 fn strided(data_type: DataType, sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::new(data_type, sizes, Some(strides)).unwrap()
@@ -34,18 +34,6 @@ fn without_buffer_limit(limits: &DeviceLimits) -> DeviceLimits {
 
 fn codes(result: Result<UploadReport, Errors>) -> Vec<&'static str> {
     result.map_or_else(|errors| errors.codes(), |_| Vec::new())
-}
-
-#[test]
-fn every_intermediate_is_named() {
-    let desc = strided(DataType::F32, &[1, 1, 2, 3], &[10, 10, 5, 1]);
-    let report = validate(&desc, &UploadBuffer::new(100, 48, Role::Input), &directml()).unwrap();
-    assert_eq!((report.element_count, report.span_elements), (6, 8));
-    assert_eq!((report.exact_bits, report.exact_bytes, report.rounded_bytes), (256, 32, 32));
-    assert_eq!((report.cpu_bytes, report.padding, report.bound), (32, 32..32, 48..80));
-    assert_eq!((report.alignment_required, report.alignment_found), (16, Some(16)));
-    assert_eq!((report.index_width, &*report.limits), (IndexWidth::I32, "DirectML 6.4"));
-    assert_eq!(report.copies, 1);
 }
 
 #[test]
@@ -89,83 +77,6 @@ fn data_types_by_feature_level() {
     assert_eq!([accepted(FeatureLevel::V2_1), accepted(FeatureLevel::V3_0), accepted(FeatureLevel::V6_3)], [8, 11, 13]);
 }
 
-#[test]
-fn more_than_2_to_the_32_elements_less_one() {
-    assert_eq!(codes(input(&packed(DataType::U8, &[65535, 65537]), &directml())), [""; 0]);
-    assert_eq!(codes(input(&packed(DataType::U8, &[65536, 65536]), &directml())), ["element_limit"]);
-    // A broadcast tensor spans few elements for any sizes.
-    assert_eq!(codes(input(&strided(DataType::F32, &[65536, 65536, 4], &[0, 0, 1]), &directml())), [""; 0]);
-}
-
-#[test]
-fn sizes_and_strides_that_do_not_fit_32_bits() {
-    let desc = strided(DataType::U8, &[1, 1 << 32], &[1 << 33, 0]);
-    assert_eq!(codes(input(&desc, &directml())), ["size_limit", "free_stride"]);
-}
-
-#[test]
-fn sizes_of_zero_are_named_once_each() {
-    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3, 0]), &directml())), ["zero_size", "zero_size"]);
-    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &DeviceLimits::webgpu())), ["binding_too_small"]);
-    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &DeviceLimits::none())), [""; 0]);
-}
-
-#[test]
-fn an_output_neither_overlaps_nor_belongs_to_directml() {
-    let desc = strided(DataType::F32, &[1, 1, 2, 2], &[0, 0, 1, 1]).with_flags(TensorFlags::OwnedByDirectml);
-    let at = |role| codes(validate(&desc, &UploadBuffer::new(16, 0, role), &directml()));
-    assert_eq!(at(Role::Input), [""; 0]);
-    assert_eq!(at(Role::Output), ["owned_output", "overlapping_destination"]);
-}
-
-#[test]
-fn offsets_obey_the_device_and_the_promise() {
-    let desc = packed(DataType::F32, &[4]).with_base_offset_alignment(64).unwrap();
-    let at = |offset| validate(&desc, &UploadBuffer::new(1024, offset, Role::Input), &directml());
-    assert_eq!(at(64).unwrap().alignment_required, 64);
-    assert_eq!(codes(at(48)), ["offset_unaligned"]);
-    // A promise of 8 bytes does not weaken the device's 16 bytes.
-    let desc = packed(DataType::F32, &[4]).with_base_offset_alignment(8).unwrap();
-    assert_eq!(codes(validate(&desc, &UploadBuffer::new(1024, 8, Role::Input), &directml())), ["offset_unaligned"]);
-}
-
-#[test]
-fn the_range_is_inside_the_buffer_even_at_the_end_of_the_address_space() {
-    let desc = packed(DataType::F32, &[4]);
-    let at = |len, offset| codes(validate(&desc, &UploadBuffer::new(len, offset, Role::Input), &directml()));
-    assert_eq!(at(32, 16), [""; 0]);
-    assert_eq!(at(31, 16), ["binding_outside_buffer"]);
-    assert_eq!(at(u64::MAX, u64::MAX - 15), ["overflow"]);
-}
-
-#[test]
-fn a_slice_moves_its_base_into_the_binding_where_the_device_has_none() {
-    let desc = packed(DataType::F32, &[1, 1, 2, 4]).with_base_offset(4).unwrap();
-    let buffer = UploadBuffer::new(48, 0, Role::Input);
-    let report = validate(&desc, &buffer, &directml()).unwrap();
-    assert_eq!((report.bound, report.total_bytes, report.span_elements), (16..48, 32, 8));
-    // A shader takes the base offset as a number. The binding begins where the buffer begins.
-    let report = validate(&desc, &buffer, &DeviceLimits::webgpu()).unwrap();
-    assert_eq!((report.bound, report.total_bytes, report.span_elements), (0..48, 48, 12));
-
-    let nibbles = packed(DataType::U4, &[8]).with_base_offset(3).unwrap();
-    assert_eq!(
-        codes(validate(&nibbles, &UploadBuffer::new(64, 0, Role::Input), &directml())),
-        ["offset_inside_byte", "offset_unaligned"]
-    );
-}
-
-#[test]
-fn a_total_set_by_hand_is_bound_whole() {
-    let desc = packed(DataType::F32, &[4]).with_total_size_in_bytes(64).unwrap();
-    let report = input(&desc, &directml()).unwrap();
-    assert_eq!((report.rounded_bytes, report.total_bytes, report.padding), (16, 64, 16..64));
-    let mut limits = DeviceLimits::none();
-    limits.size_multiple = 48;
-    assert_eq!(codes(input(&desc, &limits)), ["binding_unaligned"]);
-    assert_eq!(input(&packed(DataType::F32, &[4]), &limits).unwrap().total_bytes, 48);
-}
-
 // burn's whisper and llama ports found both errors only when wgpu refused the binding.
 #[test]
 fn whisper_binding_of_265548800_bytes() {
@@ -184,41 +95,6 @@ fn llama_buffer_of_524288000_bytes() {
     let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
     assert_eq!(errors.to_string(), lines.join("\n"));
     assert!(lines[1].contains("524288000") && lines[1].contains("268435456"), "{}", lines[1]);
-}
-
-// tensorflow-directml PR 317: a region of 6 bytes, rounded to 8, passed the end of its allocation.
-#[test]
-fn three_halves_need_eight_bytes() {
-    let desc = packed(DataType::F16, &[3]);
-    assert_eq!(codes(validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &directml())), ["binding_outside_buffer"]);
-    let report = validate(&desc, &UploadBuffer::new(8, 0, Role::Input), &directml()).unwrap();
-    assert_eq!((report.cpu_bytes, &report.padding), (6, &(6..8)));
-    assert_eq!(report.check_upload_length(6), Ok(2));
-    assert_eq!(report.check_upload_length(5).unwrap_err().code(), "buffer_too_short");
-}
-
-// ONNX Runtime PR 22680: an upload of 4 GiB at once fails.
-#[test]
-fn copies_through_upload_heaps_stay_below_4_gib() {
-    let report = input(&packed(DataType::F32, &[1 << 30]), &directml()).unwrap();
-    assert_eq!(report.copies, 2);
-}
-
-#[test]
-fn outputs_keep_to_themselves() {
-    let desc = packed(DataType::F32, &[1, 1, 2, 2]);
-    let at = |id, offset, role| Binding::new(&desc, id, UploadBuffer::new(64, offset, role));
-    let check = |bindings: &[Binding<'_>]| -> Vec<Vec<&'static str>> {
-        validate_bindings(bindings, &directml()).into_iter().map(codes).collect()
-    };
-    let none: Vec<&str> = vec![];
-    assert_eq!(check(&[at(1, 0, Role::Input), at(1, 0, Role::Input)]), [none.clone(), none.clone()]);
-    assert_eq!(check(&[at(1, 0, Role::Output), at(2, 0, Role::Output)]), [none.clone(), none.clone()]);
-    assert_eq!(check(&[at(1, 0, Role::Output), at(1, 0, Role::Input)]), [none.clone(), vec!["bindings_overlap"]]);
-    assert_eq!(
-        check(&[at(1, 0, Role::Output), at(1, 8, Role::Output)]),
-        [none.clone(), vec!["offset_unaligned", "bindings_overlap"]]
-    );
 }
 
 #[test]
@@ -242,22 +118,6 @@ fn packed_buffers_pass_their_own_check() {
             assert_eq!(codes(result), [""; 0], "{}", limits.name);
         }
     }
-}
-
-#[test]
-fn interleaved_outputs_are_apart_where_padding_is_left_alone() {
-    let whole = packed(DataType::F32, &[64, 64]);
-    let (left, right) = (whole.slice_axis(1, ..32).unwrap(), whole.slice_axis(1, 32..).unwrap());
-    let wide = whole.slice_axis(1, 31..).unwrap();
-    let at = |desc| Binding::new(desc, 0, UploadBuffer::new(16384, 0, Role::Output));
-    let check = |bindings: &[Binding<'_>], limits: &DeviceLimits| -> Vec<Vec<&'static str>> {
-        validate_bindings(bindings, limits).into_iter().map(codes).collect()
-    };
-    let none: Vec<&str> = vec![];
-    assert_eq!(check(&[at(&left), at(&right)], &named("vulkan")), [none.clone(), none.clone()]);
-    assert_eq!(check(&[at(&left), at(&wide)], &named("vulkan")), [none.clone(), vec!["bindings_overlap"]]);
-    // DirectML may write the whole range of an output.
-    assert_eq!(check(&[at(&left), at(&right)], &directml())[1], ["gaps_overwritten", "bindings_overlap"]);
 }
 
 mod accepted_is_safe {

@@ -8,7 +8,7 @@ use tensor_layout::upload::{
     Arena, Binding, DeviceLimits, PackedBuffer, Role, UploadBuffer, split_binding, validate, validate_bindings,
     validate_description,
 };
-use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
 fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
@@ -28,125 +28,31 @@ fn codes(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec<Vec<&'static st
     results.map(|result| result.map_or_else(|errors| errors.codes(), |_| Vec::new())).collect()
 }
 
+/// The sentences say which bindings, and which byte. Interleaved halves of a large matrix share no byte, and
+/// the check finds that at once.
 #[test]
-fn webgpu_writable_bindings_do_not_alias_by_range() {
-    // The tensors are the left and the right half of one matrix. They share all rows, and no element.
-    let whole = packed(DataType::F32, &[64, 64]);
-    let (left, right) = (whole.slice_axis(1, ..32).unwrap(), whole.slice_axis(1, 32..).unwrap());
-    let outputs = [bound(&left, 0, Role::Output), bound(&right, 0, Role::Output)];
-    assert_eq!(codes(&outputs, &DeviceLimits::webgpu()), [vec![], vec!["bindings_overlap"]]);
-    // A promise that the operator works in place does not change the API's check.
-    assert_eq!(
-        codes(&[outputs[0].clone().aliasing(1), outputs[1].clone()], &DeviceLimits::webgpu()),
-        [vec![], vec!["bindings_overlap"]]
-    );
-    assert_eq!(codes(&outputs, &named("vulkan")), [vec![""; 0], vec![]]);
-    // Ranges that only touch do not overlap.
-    let small = packed(DataType::F32, &[64]);
-    let apart = [bound(&small, 0, Role::Output), bound(&small, 256, Role::Output)];
-    assert_eq!(codes(&apart, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
-}
-
-#[test]
-fn webgpu_buffers_are_read_or_written_in_one_dispatch_not_both() {
+fn shared_bytes_and_buffers_are_named() {
+    let sentence = |bindings: &[Binding<'_>], limits: &DeviceLimits| {
+        let results = validate_bindings(bindings, limits);
+        results[1].as_ref().err().map(|errors| errors[0].to_string()).unwrap_or_default()
+    };
     let desc = packed(DataType::F32, &[4]);
-    let far = [bound(&desc, 0, Role::Input), bound(&desc, 65536, Role::Output)];
-    assert_eq!(codes(&far, &DeviceLimits::webgpu()), [vec![], vec!["buffer_read_and_written"]]);
-    let same = [bound(&desc, 0, Role::Output), bound(&desc, 0, Role::Input)];
     assert_eq!(
-        codes(&[same[0].clone(), same[1].clone().aliasing(0)], &DeviceLimits::webgpu()),
-        [vec![], vec!["buffer_read_and_written"]]
-    );
-    let results = validate_bindings(&far, &DeviceLimits::webgpu());
-    assert_eq!(
-        results[1].as_ref().unwrap_err().to_string(),
+        sentence(&[bound(&desc, 0, Role::Input), bound(&desc, 65536, Role::Output)], &DeviceLimits::webgpu()),
         "bindings 0 and 1 read and write one buffer in one dispatch, which the device refuses however far apart they are"
     );
-    // Two inputs may share a range. Two buffers may be an input and an output.
-    let inputs = [bound(&desc, 0, Role::Input), bound(&desc, 0, Role::Input)];
-    assert_eq!(codes(&inputs, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
-    let two = [bound(&desc, 0, Role::Input), Binding::new(&desc, 1, UploadBuffer::new(1 << 20, 0, Role::Output))];
-    assert_eq!(codes(&two, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
-    // DirectML binds everything as one kind of view.
-    let desc = packed(DataType::F32, &[1, 1, 1, 4]);
-    let far = [bound(&desc, 0, Role::Input), bound(&desc, 65536, Role::Output)];
-    assert_eq!(codes(&far, &directml()), [vec![""; 0], vec![]]);
-}
-
-#[test]
-fn outputs_that_share_a_byte_are_refused() {
-    // Rows have three nibbles, so the second row begins in the middle of a byte.
     let whole = packed(DataType::U4, &[2, 3]);
     let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
-    let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
-    for limits in [DeviceLimits::none(), named("vulkan"), named("d3d12")] {
-        assert_eq!(codes(&outputs, &limits), [vec![], vec!["bindings_overlap"]], "{}", limits.name);
-        let results = validate_bindings(&outputs, &limits);
-        let shared = results[1].as_ref().unwrap_err().iter().next();
-        let byte = if limits.write_granularity == 1 { 1 } else { 0 };
-        let sentence =
-            format!("bindings 0 and 1 share byte {byte} of their buffer, and at least one of them is written");
-        assert_eq!(shared.map(Error::to_string), Some(sentence));
+    for (limits, byte) in [(DeviceLimits::none(), 1), (named("vulkan"), 0), (named("d3d12"), 0)] {
+        assert_eq!(
+            sentence(&[bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)], &limits),
+            format!("bindings 0 and 1 share byte {byte} of their buffer, and at least one of them is written")
+        );
     }
-    // Rows of four nibbles are whole bytes, but are still in one word.
-    let whole = packed(DataType::U4, &[2, 4]);
-    let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
-    let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
-    assert_eq!(codes(&outputs, &DeviceLimits::none()), [vec![""; 0], vec![]]);
-    assert_eq!(codes(&outputs, &named("vulkan")), [vec![], vec!["bindings_overlap"]]);
-    // A reader of the other nibble finds it unchanged.
-    let mixed = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Input)];
-    assert_eq!(codes(&mixed, &named("vulkan")), [vec![""; 0], vec![]]);
-    // Interleaved halves of a large matrix share no byte, and the check finds that at once.
     let whole = packed(DataType::U4, &[65536, 65536]);
-    let (left, right) = (whole.slice_axis(1, ..32768).unwrap(), whole.slice_axis(1, 32768..).unwrap());
-    let outputs = [(&left, 0), (&right, 0)]
-        .map(|(desc, offset)| Binding::new(desc, 0, UploadBuffer::new(1 << 32, offset, Role::Output)));
+    let halves = [whole.slice_axis(1, ..32768).unwrap(), whole.slice_axis(1, 32768..).unwrap()];
+    let outputs = halves.each_ref().map(|desc| Binding::new(desc, 0, UploadBuffer::new(1 << 32, 0, Role::Output)));
     assert_eq!(codes(&outputs, &DeviceLimits::none()), [vec![""; 0], vec![]]);
-}
-
-#[test]
-fn a_slice_as_output_says_how_large_its_gaps_are() {
-    let whole = packed(DataType::F32, &[1, 1, 8, 64]);
-    let left = whole.slice_axis(3, ..32).unwrap();
-    let at = |desc: &BufferTensorDesc, role, limits: &DeviceLimits| {
-        validate(desc, &UploadBuffer::new(2048, 0, role), limits).unwrap()
-    };
-    let errors = validate(&left, &UploadBuffer::new(2048, 0, Role::Output), &directml()).unwrap_err();
-    assert_eq!(
-        (errors.codes(), errors.report.gap_bits, errors.report.overwrites_gaps),
-        (vec!["gaps_overwritten"], 7 * 32 * 32, true)
-    );
-    assert!(errors.report.to_string().contains(
-        "gaps             896 bytes, which belong to others if this is a part of a larger buffer: the device may overwrite them\n"
-    ));
-    let report = at(&left, Role::Output, &DeviceLimits::webgpu());
-    assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, false));
-    // Bytes in front of the first element are no gap between elements.
-    let right = whole.slice_axis(3, 32..).unwrap();
-    assert_eq!(at(&right, Role::Output, &DeviceLimits::webgpu()).gap_bits, 7 * 32 * 32);
-    assert_eq!(at(&right, Role::Output, &directml().with_gaps_kept()).gap_bits, 7 * 32 * 32);
-    // Whole tensors and inputs have no gaps to report.
-    assert_eq!(at(&whole, Role::Output, &directml()).gap_bits, 0);
-    assert_eq!(at(&left, Role::Input, &directml()).gap_bits, 0);
-}
-
-#[test]
-fn totals_obey_the_size_multiple() {
-    let mut limits = DeviceLimits::none();
-    limits.size_multiple = 48;
-    // A total that is set by hand below the device's requirement does not lower the requirement.
-    let desc = packed(DataType::F32, &[4]).with_total_size_in_bytes(20).unwrap();
-    let report = validate(&desc, &UploadBuffer::new(48, 0, Role::Input), &limits).unwrap();
-    assert_eq!((report.rounded_bytes, report.total_bytes, report.bound), (48, 48, 0..48));
-    // A device that requires no multiple of 4 gets no multiple of 4.
-    let desc = packed(DataType::F16, &[3]);
-    for limits in [DeviceLimits::none(), named("vulkan")] {
-        let report = validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &limits).unwrap();
-        assert_eq!((report.rounded_bytes, report.total_bytes, report.padding), (6, 6, 6..6));
-    }
-    limits.size_multiple = 6;
-    assert_eq!(validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &limits).unwrap().total_bytes, 6);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 mod assigned;
 mod auto_traits;
 mod dumps;
-mod in_place;
 mod joined_lines;
 mod loops;
 mod memory;
@@ -12,8 +11,6 @@ mod memory_sharing;
 mod memory_tpu;
 mod operations;
 mod out_of_memory;
-#[path = "../../../../tests/public_types/mod.rs"]
-mod public_types;
 mod report;
 mod reports_of_people;
 

@@ -203,3 +203,16 @@ ENTRY %e (p: f32[25]) -> f32[25] {
     let order: Vec<String> = (0..live.instructions()).map(|time| live.instruction(time).unwrap().instruction).collect();
     assert_eq!((order.concat().as_str(), module.instructions()), ("parc", 6));
 }
+
+#[test]
+fn names_in_a_picture_are_escaped() {
+    let text = "HloModule m, is_scheduled=true
+ENTRY %e (p: f32[100]) -> f32[100] {
+  %p = f32[100]{0} parameter(0)
+  %a = f32[100]{0} reverse(%p), dimensions={0}, metadata={op_name=\"jit(<lambda>)/a&b\"}
+  ROOT %r = f32[100]{0} dot(%p, %a)
+}
+";
+    let page = read(text).live_memory().unwrap().to_svg(0);
+    assert!(page.contains("jit(&lt;lambda&gt;)/a&amp;b") && !page.contains("<lambda>"), "{page}");
+}

@@ -8,7 +8,5 @@ mod languages;
 mod limits;
 mod planes;
 mod programs;
-#[path = "../../../../tests/public_types/mod.rs"]
-mod public_types;
 
 use tensor_layout_literal as literal;
