@@ -1,16 +1,11 @@
 //! The commands that read and write files: `convert`, `model`, `hlo`.
 
 use std::fs;
-use std::path::Path;
 
-use crate::command_line::{folder, in_repository, run, run_with_input};
+use crate::command_line::{folder, in_repository, run, run_with_input, text};
 use serde_json::json;
 
 const MODEL: &str = "examples/data/digits.safetensors";
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
 
 fn floats(values: impl IntoIterator<Item = u8>) -> Vec<u8> {
     values.into_iter().flat_map(|value| f32::from(value).to_le_bytes()).collect()
@@ -84,28 +79,12 @@ fn npy_files_say_their_own_order() {
     }
 }
 
-/// `numpy.dtype` takes more texts than NumPy writes. What NumPy does not know is said by --from.
 #[test]
-fn npy_files_have_the_types_that_numpy_reads() {
+fn types_that_numpy_does_not_know_are_said_by_from() {
     let folder = folder("npy_types");
     let (input, out) = (folder.join("in.npy"), folder.join("out.npy"));
     let convert = |from: &[&str], to| run(&[&["convert", "--to", to, text(&input), text(&out)], from].concat());
-    let twelve: Vec<u8> = (0..24).collect();
-    for (descrs, bytes, says) in [
-        ("<f4 =f4 f4 |f4 float32 single f", 24, "24 bytes of f32[2,3]:[3,1]"),
-        ("<u1 >u1 |u1 =u1 u1 uint8 B", 6, "6 bytes of u8[2,3]:[3,1]"),
-        ("int16 h =i2", 12, "12 bytes of s16[2,3]:[3,1]"),
-        ("? |b1 bool", 6, "6 bytes of pred[2,3]:[3,1]"),
-    ] {
-        for descr in descrs.split(' ') {
-            fs::write(&input, npy(&format!("'{descr}'"), "False", "(2, 3)", &twelve[..bytes])).unwrap();
-            let run = convert(&[], "packed");
-            assert_eq!((run.status, run.stdout.trim_end().ends_with(says)), (0, true), "{descr}: {run:?}");
-        }
-    }
-    // Python 2 wrote long integers.
-    fs::write(&input, npy("'<f4'", "False", "(2L, 3L)", &twelve)).unwrap();
-    assert_eq!(convert(&[], "packed").status, 0);
+    let twelve: Vec<u8> = (0..12).collect();
     for (descr, from, bytes) in [("<V2", "bf16[2,3]", 12), ("<V1", "f8e4m3fn[2,3]", 6), ("<f1", "f8e5m2[2,3]", 6)] {
         fs::write(&input, npy(&format!("'{descr}'"), "False", "(2, 3)", &twelve[..bytes])).unwrap();
         let unsaid = convert(&[], "packed");
@@ -182,15 +161,8 @@ fn strange_npy_files_are_refused_in_words() {
     let folder = folder("strange_npy");
     let (input, out) = (folder.join("in.npy"), folder.join("out"));
     for (bytes, complaint) in [
-        (npy("'>f4'", "False", "(2,)", &[0; 8]), "big-endian"),
-        (npy("[('a', '<f4')]", "False", "(2,)", &[0; 8]), "several fields"),
-        (npy("'<f4'", "False", "((((((((2,))))))))", &[0; 8]), "expected a size, found `(`"),
-        (npy("'|O'", "False", "(2,)", &[0; 8]), "no counterpart"),
         (npy("'<f4'", "False", "(2,)", &[0; 7]), "its shape takes 8 bytes"),
         (npy("'<f4'", "Perhaps", "(2,)", &[0; 8]), "is not a .npy file that can be read"),
-        (npy("'<f4'", "False", "(99999999999999999999,)", &[]), "expected a size below 2^64"),
-        (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "version 9.0"),
-        (b"\x93NUMPY\x02\x00\xff\xff\x00\x00{".to_vec(), "ends inside"),
         (b"PK".to_vec(), "is not a .npy file"),
     ] {
         fs::write(&input, bytes).unwrap();

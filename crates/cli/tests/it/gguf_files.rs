@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::command_line::{folder, in_repository, run, run_after};
+use crate::command_line::{folder, in_repository, run, run_after, text};
 
 fn cases() -> Vec<Value> {
     let text = fs::read_to_string(in_repository("tests/data/ggml/gguf_cases.jsonl")).unwrap();
@@ -46,7 +46,7 @@ fn what_the_readers_accept_is_listed_and_what_one_refuses_is_said() {
     for case in &cases {
         let name = case["case"].as_str().unwrap();
         fs::write(&path, bytes_of(case)).unwrap();
-        let run = run(&["model", path.to_str().unwrap(), "--json", "--limits", "none"]);
+        let run = run(&["model", text(&path), "--json", "--limits", "none"]);
         let (gguf, ggml) = (is_refused(case, "gguf"), is_refused(case, "ggml"));
         // gguf cuts a string that is longer than the file without a word.
         if gguf && ggml || name == "string longer than the file" {
@@ -157,7 +157,7 @@ fn two_hundred_damaged_files_are_listed_or_refused() {
         fs::write(&path, &bytes).unwrap();
         // 200 MB of memory are enough for a program whose buffers do not follow the numbers of the file.
         let limit = if cfg!(target_os = "linux") { "ulimit -d 200000" } else { "true" };
-        let run = run_after(limit, &["model", path.to_str().unwrap()]);
+        let run = run_after(limit, &["model", text(&path)]);
         assert!(matches!(run.status, 0..=2), "round {round}: {run:?}");
         assert!(
             !run.stderr.contains("panicked") && !run.stderr.contains("memory allocation"),
@@ -197,7 +197,7 @@ fn a_type_that_is_not_known_is_named() {
         (4, "of type 4, which ggml removed"),
     ] {
         sparse(&path, &[("m.weight".into(), kind, vec![256], 256)]);
-        let run = run_after("true", &["model", path.to_str().unwrap()]);
+        let run = run_after("true", &["model", text(&path)]);
         assert!(run.stderr.contains(sentence) && run.status == 2, "{run:?}");
     }
 }
@@ -210,7 +210,7 @@ fn four_gigabytes_are_listed_without_their_bytes() {
     assert!(fs::metadata(&path).unwrap().len() > 4 << 30);
     let limit = if cfg!(target_os = "linux") { "ulimit -d 60000" } else { "true" };
     let begin = Instant::now();
-    let run = run_after(limit, &["model", path.to_str().unwrap(), "--limits", "webgpu"]);
+    let run = run_after(limit, &["model", text(&path), "--limits", "webgpu"]);
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
     assert!(run.stdout.contains("132 x") && run.stdout.contains("blk.{0-131}.ffn_up.weight"), "{run:?}");
     fs::remove_file(path).unwrap();

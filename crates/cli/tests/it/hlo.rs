@@ -1,21 +1,16 @@
 //! `hlo`: one truth in every form, does it fit, and what is not a dump.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::json;
 
-use crate::command_line::{folder, in_repository, run, run_with_input};
+use crate::command_line::{folder, in_repository, run, run_with_input, text};
 
 const EMBED: &str = "crates/hlo/tests/data/memory_tpu_embed.hlo";
 const COND: &str = "crates/hlo/tests/data/memory_tpu_cond_big.hlo";
 
 const REPORT: &[u8] =
     b"Memory Space: default (color=0)\nTotal bytes: 524420 (512.1KiB)\n  cumulative_size;       size;       offset\n";
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
 
 /// The bytes of the objects whose key `key` is `value`.
 fn sum(objects: &[serde_json::Value], key: &str, value: u64) -> u64 {

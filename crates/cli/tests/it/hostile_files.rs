@@ -4,11 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command_line::{Run, folder, run, run_after, run_with_input};
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
+use crate::command_line::{Run, folder, run, run_after, run_with_input, text};
 
 fn write(test: &str, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder(test).join(name);

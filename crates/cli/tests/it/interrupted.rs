@@ -7,22 +7,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::command_line::folder;
+use crate::command_line::{folder, names, text};
 use serde_json::{Value, json};
 
 /// Everything that writes, or changes what a name means.
 const CALLS: &str = "trace=openat,open,creat,write,pwrite64,writev,ftruncate,fallocate,fsync,fdatasync,?rename,renameat,renameat2,?unlink,unlinkat,?link,linkat";
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
 
 /// The program under strace with these options; `None`, and a line that says so, where it cannot be traced.
 fn traced(options: &[&str], arguments: &[&str]) -> Option<Command> {

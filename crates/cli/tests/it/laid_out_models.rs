@@ -4,16 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-use crate::command_line::{folder, in_repository, run};
+use crate::command_line::{folder, in_repository, run, text};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 
 const DIGITS: &str = "examples/data/digits.safetensors";
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
 
 /// Names, types, shapes and bytes, and the metadata.
 type Contents = (BTreeMap<String, (String, Vec<usize>, Vec<u8>)>, BTreeMap<String, String>);

@@ -7,15 +7,11 @@ use std::time::Duration;
 
 #[cfg(unix)]
 use crate::command_line::run_after;
-use crate::command_line::{folder, in_repository, program, run};
+use crate::command_line::{folder, in_repository, names, program, run, text};
 use safetensors::SafeTensors;
 use serde_json::json;
 
 const DIGITS: &str = "examples/data/digits.safetensors";
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
 
 /// A model of these tensors.
 fn model(path: &Path, tensors: &[crate::safetensors_file::Row<'_>]) {
@@ -28,13 +24,6 @@ fn long_model(test: &str) -> (PathBuf, PathBuf) {
     let (input, out) = (folder.join("long.safetensors"), folder.join("out.safetensors"));
     model(&input, &[("long", "U8", &[6, 5000, 5000], 150_000_000)]);
     (input, out)
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = entries.collect();
-    names.sort();
-    names
 }
 
 #[test]

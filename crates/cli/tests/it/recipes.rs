@@ -1,15 +1,11 @@
 //! `model --recipe`: what is shown, written and refused.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::command_line::{folder, run};
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
+use crate::command_line::{folder, run, text};
 
 /// A model of two layers, and a recipe.
 fn kitchen(name: &str, recipe: &str) -> (PathBuf, PathBuf, PathBuf) {

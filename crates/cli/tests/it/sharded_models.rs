@@ -6,24 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use crate::command_line::{Run, folder, program, run};
+use crate::command_line::{Run, folder, names, program, run, text};
 use serde_json::{Value, json};
 
 const INDEX: &str = "model.safetensors.index.json";
 
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
 fn part(number: usize) -> String {
     format!("model-{number:05}-of-00004.safetensors")
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = entries.collect();
-    names.sort();
-    names
 }
 
 /// A checkpoint of four parts, each of three tensors, and an empty folder.
