@@ -11,7 +11,7 @@ use serde_json::Value;
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::Swizzle;
 use tensor_layout::strided::Slice;
-use tensor_layout::{BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, LayoutClass, ToIndexMap};
 
 /// Bits of the byte, each flipped by the bit `by` above it.
 fn modes(bits: std::ops::Range<u32>, by: u32) -> Vec<(u32, u64)> {

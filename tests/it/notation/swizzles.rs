@@ -4,8 +4,8 @@ use crate::literal::pairs::flips;
 use crate::literal::{cases, indices};
 use crate::read::map;
 use proptest::prelude::*;
+use tensor_layout::IndexMap;
 use tensor_layout::map::Swizzle;
-use tensor_layout::{IndexMap, ToIndexMap};
 use tensor_layout_text::{Layout, Notation, text, text_in};
 
 #[test]

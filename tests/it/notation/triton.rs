@@ -3,7 +3,6 @@
 
 use crate::read::map;
 use serde_json::Value;
-use tensor_layout::ToIndexMap;
 use tensor_layout_text::Layout;
 
 /// Some indices and their offsets, literally: those of each bit, and of every so many offsets.

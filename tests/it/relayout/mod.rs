@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use tensor_layout::relayout::{Level, Padding, Relayout};
 
 use crate::literal::pairs::{Side, literal_copy, noise};
-use crate::literal::replanned::{levels, write_only};
+use crate::literal::replanned::{Replanned, levels, write_only};
 
 /// Every kernel level this CPU has.
 fn level() -> impl Strategy<Value = Level> {

@@ -2,7 +2,7 @@
 
 use super::{check, level};
 use crate::literal::cases;
-use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
+use crate::literal::pairs::{Side, noise, padding, pair, with_own_bits, within};
 use crate::literal::replanned::{Replanned, levels, reversing};
 use proptest::prelude::*;
 use tensor_layout::relayout::{Level, Padding};

@@ -2,7 +2,7 @@
 //! for which blocks are permuted together, and random swizzles of random strides.
 
 use super::check;
-use crate::literal::pairs::{Side, flips, literal_copy, noise, padding, within};
+use crate::literal::pairs::{Side, flips, padding, within};
 use crate::literal::replanned::{Replanned, levels};
 use crate::literal::{cases, indices};
 use proptest::prelude::*;

@@ -3,8 +3,8 @@
 
 use super::{check, level};
 use crate::literal::cases;
-use crate::literal::pairs::{Side, literal_copy, noise, packed_and_bytes, pair_of};
-use crate::literal::replanned::{Replanned, levels, write_only};
+use crate::literal::pairs::{Side, packed_and_bytes, pair_of};
+use crate::literal::replanned::{Replanned, levels};
 use proptest::prelude::*;
 use tensor_layout::ArrayShape;
 use tensor_layout::relayout::{Level, Padding, Relayout};

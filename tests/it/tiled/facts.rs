@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::literal::{any_shape, cases, physical};
 use proptest::prelude::*;
 use tensor_layout::element::DataType;
-use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TpuGeneration, UnboundedArray};
+use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, UnboundedArray};
 use tensor_layout::{ArrayShape, Error, Shape, ToIndexMap};
 
 fn array(text: &str) -> ArrayShape {
@@ -111,22 +111,6 @@ proptest! {
 }
 
 #[test]
-fn sizes_by_every_rule() {
-    let small = array("f32[2,3]{1,0:T(5)}");
-    let sizes = |shape: &ArrayShape| (shape.logical_size_in_bytes().unwrap(), shape.physical_size_in_bytes().unwrap());
-    assert_eq!(sizes(&small), (24, 40));
-    assert_eq!(sizes(&array("s4[5]{0:E(4)}")), (3, 3));
-    assert_eq!(sizes(&array("s4[5]{0}")), (5, 5));
-    assert_eq!(sizes(&array("pred[67108864]{0:T(1024)E(32)}")), (1 << 28, 1 << 28));
-    assert_eq!(sizes(&array("f32[]{:T(128)}")), (4, 512));
-    // XLA's ArraySize ignores L on untiled arrays, and later tiles that do not divide. This crate does not.
-    assert_eq!(sizes(&array("f32[100]{0:L(1024)}")), (400, 4096));
-    assert_eq!(sizes(&array("bf16[300,500]{1,0:T(8,128)(3,1)}")).1, 350_208);
-    assert_eq!(array("f32[3,<=5]{1,0:M(16)}").buffer_size_in_bytes(), Ok(76));
-    assert_eq!((array("s4[5]{0:E(4)}").element_bits(), array("s4[5]").element_bits()), (4, 8));
-}
-
-#[test]
 fn index_and_pointer_types_of_sparse_arrays_are_unsigned() {
     let with = |set: &dyn Fn(&mut Layout)| changed("f32[2]", set).map_err(|error| error.code());
     assert_eq!(with(&|layout| layout.index_type = Some(DataType::U64)), Ok("f32[2]{0:#(u64)}".to_owned()));
@@ -141,50 +125,6 @@ fn a_divided_array_has_a_size_but_no_single_buffer() {
     let shape = array("pred[123,456]{1,0:SC(1:50,200)}");
     assert_eq!(shape.physical_size_in_bytes(), Ok(123 * 256));
     assert_eq!(shape.to_index_map().unwrap_err().code(), "not_expressible");
-}
-
-/// These are every example of the rule, and the layouts of arrays in the TPU documents and issues.
-#[test]
-fn tpu_tiles_of_known_arrays() {
-    use TpuGeneration::{V2, V4, V5e};
-    for (generation, packed, tiled) in [
-        (V4, "f32[]", "f32[]{:T(128)}"),
-        (V4, "bf16[]", "bf16[]{:T(256)}"),
-        (V2, "f32[]", "f32[]{:T(256)}"),
-        (V4, "f32[18]", "f32[18]{0:T(128)}"),
-        (V2, "f32[18]", "f32[18]{0:T(256)}"),
-        (V4, "f32[384]", "f32[384]{0:T(512)}"),
-        (V4, "u32[1024]", "u32[1024]{0:T(1024)}"),
-        (V4, "f32[100000]", "f32[100000]{0:T(1024)}"),
-        (V4, "bf16[4096]", "bf16[4096]{0:T(1024)(128)(2,1)}"),
-        (V4, "bf16[128]", "bf16[128]{0:T(256)(128)(2,1)}"),
-        (V4, "f32[1,500]", "f32[1,500]{1,0:T(1,128)}"),
-        (V2, "f32[1,500]", "f32[1,500]{1,0:T(2,128)}"),
-        (V4, "f32[3,100]", "f32[3,100]{1,0:T(4,128)}"),
-        (V4, "f32[2,3]{0,1}", "f32[2,3]{0,1:T(4,128)}"),
-        (V4, "bf16[2,8192]", "bf16[2,8192]{1,0:T(2,128)(2,1)}"),
-        (V4, "bf16[4,8192]", "bf16[4,8192]{1,0:T(4,128)(2,1)}"),
-        (V5e, "bf16[300,500]", "bf16[300,500]{1,0:T(8,128)(2,1)}"),
-        (V4, "pred[4,128]", "pred[4,128]{1,0:T(4,128)(4,1)}"),
-        (V4, "s8[2,6144,2,256]{3,1,0,2}", "s8[2,6144,2,256]{3,1,0,2:T(32,128)(4,1)}"),
-        (V4, "s8[33,128]", "s8[33,128]{1,0:T(8,128)(4,1)}"),
-        (V2, "s8[64,128]", "s8[64,128]{1,0:T(8,128)(4,1)}"),
-        (V4, "s4[64,300]", "s4[64,300]{1,0:T(64,128)(8,1)E(4)}"),
-        (V4, "s4[20,300]", "s4[20,300]{1,0:T(8,128)(8,1)E(4)}"),
-        (V4, "f32[4,2]{0,1}", "f32[4,2]{0,1:T(2,128)}"),
-        (V4, "f32[2,3,4]{2,0,1}", "f32[2,3,4]{2,0,1:T(2,128)}"),
-        (V4, "f32[2,7,8,11,10]{3,2,4,1,0}", "f32[2,7,8,11,10]{3,2,4,1,0:T(8,128)}"),
-        (V4, "f32[0,3]", "f32[0,3]{1,0}"),
-        (V4, "s4[0]", "s4[0]{0:E(4)}"),
-        (V4, "c64[20,300]", "c64[20,300]{1,0:T(8,128)}"),
-        (V4, "c128[8,16]", "c128[8,16]{1,0:T(8,128)}"),
-    ] {
-        assert_eq!(array(packed).with_tpu_tiles(generation).unwrap().to_string(), tiled);
-    }
-    assert_eq!(array("c128[8,16]{1,0:T(8,128)}").physical_size_in_bytes().unwrap(), 16_384);
-    let error = array("f6e2m3fn[2,2]").with_tpu_tiles(V4).unwrap_err();
-    assert_eq!(error.code(), "unsupported_data_type");
-    assert!("v1".parse::<TpuGeneration>().is_err());
 }
 
 /// The rule is compared with the compiler's own choice, for arrays that the rule was not made from.
@@ -227,32 +167,6 @@ fn tpu_orders_are_those_the_compiler_chooses() {
     }
     assert!(wrong.is_empty(), "{} of {rows}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(rows >= 500 && moved > 200 && ranks.iter().all(|&of_rank| of_rank > 10), "{rows} {moved} {ranks:?}");
-}
-
-/// These are the arrays of the page's examples. The order of the given shape has no effect, and dynamic marks
-/// stay.
-#[test]
-fn tpu_layouts_of_known_arrays() {
-    use TpuGeneration::{V2, V5e};
-    for (generation, bare, chosen) in [
-        (V5e, "f32[13,1]", "f32[13,1]{0,1:T(1,128)}"),
-        (V5e, "f32[13,1]{0,1}", "f32[13,1]{0,1:T(1,128)}"),
-        (V2, "f32[13,1]", "f32[13,1]{0,1:T(2,128)}"),
-        (V5e, "s4[64,101,1,1]", "s4[64,101,1,1]{1,0,3,2:T(64,128)(8,1)E(4)}"),
-        (V5e, "f32[4,2]", "f32[4,2]{0,1:T(2,128)}"),
-        (V5e, "f32[2,3,4]", "f32[2,3,4]{2,0,1:T(2,128)}"),
-        (V5e, "f32[2,7,8,11,10]", "f32[2,7,8,11,10]{3,2,4,1,0:T(8,128)}"),
-        (V5e, "f32[0,3]{0,1}", "f32[0,3]{1,0}"),
-        (V5e, "f32[]", "f32[]{:T(128)}"),
-        (V5e, "bf16[7]", "bf16[7]{0:T(256)(128)(2,1)}"),
-        (V5e, "f32[<=13,1]{1,0:T(2,2)S(1)}", "f32[<=13,1]{0,1:T(1,128)S(1)}"),
-    ] {
-        assert_eq!(array(bare).with_tpu_layout(generation).unwrap().to_string(), chosen);
-    }
-    // Sizes are at the end of the range. The padding of an order that is not chosen may be past 64 bits.
-    let huge = array("f32[9223372036854775808,1]").with_tpu_layout(V5e).unwrap();
-    assert_eq!(huge.to_string(), "f32[9223372036854775808,1]{0,1:T(1,128)}");
-    assert_eq!(array("f6e3m2fn[2,2]").with_tpu_layout(V2).unwrap_err().code(), "unsupported_data_type");
 }
 
 #[test]
@@ -300,41 +214,4 @@ fn arrays_without_a_bound_keep_their_parts() {
     assert_eq!("bf16[?,<=16,3]{0,2,1}".parse(), Ok(shape.clone()));
     assert_eq!("bf16[?,<=16,3]{1,0}".parse::<UnboundedArray>().unwrap_err().code(), "parse");
     assert_ne!(Shape::Unbounded(shape), "bf16[?,<=16,4]{0,2,1}".parse().unwrap());
-}
-
-/// libtpu 0.0.52 compiles complex128 ahead of time to the layout of complex64, with 16 bytes for each
-/// element.
-#[test]
-fn complex128_is_laid_out_like_complex64() {
-    use TpuGeneration::{V3, V5e};
-    for (generation, picked, bytes) in [
-        (V5e, "c128[]{:T(128)}", 2_048),
-        (V5e, "c128[7]{0:T(128)}", 2_048),
-        (V5e, "c128[300]{0:T(512)}", 8_192),
-        (V5e, "c128[5000,1]{0,1:T(1,128)}", 81_920),
-        (V5e, "c128[1,5]{1,0:T(1,128)}", 2_048),
-        (V5e, "c128[3,100]{1,0:T(4,128)}", 8_192),
-        (V5e, "c128[20,300]{1,0:T(8,128)}", 147_456),
-        (V5e, "c128[4,2]{0,1:T(2,128)}", 4_096),
-        (V5e, "c128[2,3,4]{2,0,1:T(2,128)}", 12_288),
-        (V5e, "c128[9,1,130]{2,1,0:T(1,128)}", 36_864),
-        (V3, "c128[]{:T(256)}", 4_096),
-        (V3, "c128[7]{0:T(256)}", 4_096),
-        (V3, "c128[300]{0:T(512)}", 8_192),
-        (V3, "c128[5000,1]{0,1:T(2,128)}", 163_840),
-        (V3, "c128[1,5]{1,0:T(2,128)}", 4_096),
-        (V3, "c128[3,100]{1,0:T(4,128)}", 8_192),
-        (V3, "c128[20,300]{1,0:T(8,128)}", 147_456),
-        (V3, "c128[4,2]{0,1:T(2,128)}", 4_096),
-        (V3, "c128[2,3,4]{2,0,1:T(2,128)}", 12_288),
-        (V3, "c128[9,1,130]{2,0,1:T(8,128)}", 65_536),
-    ] {
-        let bare = array(picked.split_once('{').unwrap().0);
-        let found = bare.with_tpu_layout(generation).unwrap();
-        assert_eq!(
-            (found.to_string().as_str(), found.physical_size_in_bytes().unwrap()),
-            (picked, bytes),
-            "{generation}"
-        );
-    }
 }

@@ -4,3 +4,4 @@ mod differential;
 mod facts;
 mod layouts;
 mod padded;
+mod rows;

@@ -34,7 +34,7 @@ fn found(result: Result<UploadReport, Errors>) -> (String, String) {
     let first = |errors: &Errors| format!("value={:?} limit={:?}", errors[0].value(), errors[0].limit());
     let (codes, of_error, report) = match result {
         Ok(report) => ("ok".to_owned(), String::new(), report),
-        Err(errors) => (errors.codes().join(" "), first(&errors), errors.report),
+        Err(errors) => (errors.codes().join(" "), first(&errors), *errors.report),
     };
     let UploadReport { padding, bound, gap_bits, overwrites_gaps, .. } = &report;
     let numbers = format!(

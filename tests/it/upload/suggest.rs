@@ -2,10 +2,10 @@
 
 use super::named;
 use crate::literal::{cases, strided_offsets};
-use crate::read::desc;
+use crate::read;
 use proptest::prelude::*;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::upload::{DeviceLimits, suggest, validate, validate_description};
+use tensor_layout::upload::{DeviceLimits, suggest, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 /// A tensor in the form in which these interfaces are given it: sizes and strides from the innermost axis on.
@@ -216,7 +216,7 @@ proptest! {
 #[test]
 fn sentences_name_axis_value_and_limit() {
     let sentences = |desc: &str, limits: &DeviceLimits| -> Vec<String> {
-        validate_description(&desc(desc), limits).unwrap_err().iter().map(ToString::to_string).collect()
+        validate_description(&read::desc(desc), limits).unwrap_err().iter().map(ToString::to_string).collect()
     };
     assert_eq!(
         sentences("f16[2,3,5]:[1,20,2]", &named("metal-tensor:ml")),
@@ -247,7 +247,7 @@ fn arrays_in_uniform_buffers_are_spread() {
             ("f32[8,3]:[3,1]", "f32[8,3]:[12,4]", 384),
             ("f16[2]:[1]", "f16[2]:[8]", 32),
         ] {
-            let desc = desc(desc);
+            let desc = read::desc(desc);
             assert!(validate_description(&desc, &named(name)).unwrap_err().codes().contains(&"stride_unaligned"));
             let found = suggest(&desc, &named(name)).unwrap().unwrap();
             assert_eq!((found.desc.to_string().as_str(), found.bytes), (spread, bytes), "{name}");
@@ -255,8 +255,8 @@ fn arrays_in_uniform_buffers_are_spread() {
             assert!(suggest(&desc, &lifted).unwrap().is_none());
         }
         for scalar in ["u8[]:[]", "u8[1]:[1]", "u16[1,1]:[1,1]"] {
-            let bytes = desc(scalar).min_size_in_bytes().min(2);
-            assert!(validate_description(&desc(scalar), &named(name)).unwrap().total_bytes <= bytes, "{scalar}");
+            let bytes = read::desc(scalar).min_size_in_bytes().min(2);
+            assert!(validate_description(&read::desc(scalar), &named(name)).unwrap().total_bytes <= bytes, "{scalar}");
         }
         let tiled: ArrayShape = "f32[16]{0:T(8)}".parse().unwrap();
         assert!(validate_description(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>().unwrap(), &named(name)).is_err());
