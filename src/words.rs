@@ -1,5 +1,5 @@
-//! Numbers of bytes, shares and names in words, and rows in aligned columns: what the crates of this repository
-//! print alike.
+//! Numbers of bytes, shares and names in words, and rows in aligned columns: what the crates of this
+//! repository print alike.
 
 use alloc::borrow::ToOwned;
 use alloc::format;

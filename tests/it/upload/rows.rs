@@ -1,4 +1,5 @@
-//! The rows of rows.txt, a layout, a device and a buffer with what the check finds, and those of bindings.txt.
+//! The rows of rows.txt, a layout, a device and a buffer with what the check finds, and those of
+//! bindings.txt.
 
 use super::named;
 use tensor_layout::upload::{
