@@ -37,6 +37,8 @@ pub struct BufferAssignment {
     unreadable: u64,
     /// Whether the program is for a TPU. Only a TPU's assignment states a page for each allocation.
     on_tpu: bool,
+    /// The bytes of `thread-local` allocations, which are in no total.
+    local_bytes: u128,
     /// The place of each value, by its name. Values in `thread-local` allocations are left out, because they
     /// belong to a computation that runs inside one instruction.
     places: HashMap<Box<str>, AssignedPlace>,
@@ -154,6 +156,7 @@ impl BufferAssignment {
         self.allocations = self.allocations.saturating_add(1);
         self.on_tpu |= allocation.is_paged;
         let bytes = u128::from(allocation.bytes);
+        self.local_bytes = self.local_bytes.saturating_add(if allocation.is_local { bytes } else { 0 });
         let total = &mut self.spaces.entry(allocation.space).or_default().total;
         let add = |total: &mut u128, counts: bool| *total = total.saturating_add(if counts { bytes } else { 0 });
         add(&mut total.argument_bytes, allocation.is_argument);
@@ -209,6 +212,11 @@ impl BufferAssignment {
             total.temp_bytes = rounded;
         }
         total
+    }
+
+    /// The bytes of allocations that each thread has for itself, while it runs one instruction.
+    pub(crate) fn local_bytes(&self) -> u128 {
+        self.local_bytes
     }
 
     /// Returns the place of a value. A value is known by its instruction and its index in the instruction's

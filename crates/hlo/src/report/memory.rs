@@ -53,6 +53,13 @@ impl Peak<'_> {
         }
         if let Some((file, assignment)) = self.assignment {
             answer.line(format_args!("Totals by {file}."));
+            if assignment.local_bytes() > 0 {
+                answer.line(format_args!(
+                    "Thread-local allocations ({}) are in no total: they hold values inside one instruction, such as those \
+                     that a sort compares.",
+                    short_bytes(assignment.local_bytes())
+                ));
+            }
             if assignment.unreadable() > 0 {
                 answer.complain(format_args!("{file}: {} lines could not be read", assignment.unreadable()));
             }

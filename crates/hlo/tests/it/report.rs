@@ -1,6 +1,6 @@
 //! The report: one truth for people and as objects.
 
-use tensor_layout_hlo::{Module, Report, ReportLine, ReportSettings};
+use tensor_layout_hlo::{BufferAssignment, Module, Report, ReportLine, ReportSettings};
 
 fn report(text: &str, rows: usize) -> Report {
     let module = Module::read(text.as_bytes()).unwrap();
@@ -57,4 +57,19 @@ fn what_could_not_be_read_is_a_complaint_and_an_object() {
     assert_eq!(found.objects().iter().filter(|object| object["type"] == "buffer").count(), 1, "one row");
     // No text, and one that is cut.
     assert!(report("", 10).to_string().starts_with("no peak: the text has no entry computation"));
+}
+
+#[test]
+fn bytes_of_thread_local_allocations_have_a_sentence() {
+    let module = Module::read(DUMP.as_bytes()).unwrap();
+    let text = |dump: &str| {
+        let assignment = BufferAssignment::read(dump.as_bytes()).unwrap();
+        let live = module.live_memory_assigned(None, &assignment);
+        let settings = ReportSettings { rows: 1, tpu: None };
+        Report::new(&module, live.as_ref(), Some(("a.txt", &assignment)), &settings).to_string()
+    };
+    let local = "BufferAssignment:\nallocation 0: size 4, thread-local:\nallocation 1: size 8, thread-local:\n";
+    assert!(text(local).contains("Thread-local allocations (12 B) are in no total"), "{}", text(local));
+    let other = "BufferAssignment:\nallocation 0: size 4, preallocated-temp:\nallocation 1: size x, thread-local:\n";
+    assert!(!text(other).contains("hread-local alloc") && text(other).contains("1 lines could not be read"));
 }
