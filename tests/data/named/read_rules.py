@@ -35,26 +35,10 @@ for M, K in [(130, 56), (5, 6)]:
 for M, N in [(5, 70), (17, 64), (64, 128)]:
     rows.append(table("ascend.FRACTAL_NZ", "f4e2m1fn", 1, (M, N), lambda m, n: (n // 64 * up(M, 16) + m) * 64 + n % 64, up(M, 16) * up(N, 64)))
     rows[-1]["bytes"] //= 2
-for data_type, element, block, (N, C, H, W) in [("s8", 1, 16, (20, 3, 3, 3)), ("s8", 1, 16, (32, 3, 1, 2)), ("s8", 1, 16, (5, 2, 3, 1)), ("s16", 2, 8, (20, 3, 2, 3))]:
-    whole = N // block * block
-    inside = lambda n, c, h, w: ((n // block * H + h) * W + w) * C * block + c * block + n % block
-    behind = lambda n, c, h, w: whole * C * H * W + ((n - whole) * H + h) * W * C + w * C + c
-    place = lambda n, c, h, w: inside(n, c, h, w) if n < whole else behind(n, c, h, w)
-    rows.append(table("esp_dl.filters", data_type, element, (N, C, H, W), place, N * C * H * W))
 for data_type, element, (N, C, H, W) in [("f16", 2, (2, 20, 2, 3)), ("s8", 1, (1, 33, 3, 2))]:
     c0 = 32 // element
     c1 = up(C, c0) // c0
     rows.append(table("ascend.NC1HWC0", data_type, element, (N, C, H, W), lambda n, c, h, w: (((n * c1 + c // c0) * H + h) * W + w) * c0 + c % c0, N * c1 * H * W * c0))
-for bits, planes in {3: [(2, 0), (1, 2)], 5: [(4, 0), (1, 4)], 6: [(4, 0), (2, 4)], 7: [(4, 0), (2, 4), (1, 6)]}.items():
-    # GPTQModel's planar_pack_rows: of 32 values, the words of each plane, whose first bit is `first`.
-    for K, N in [(64, 5), (32, 1)]:
-        def place(k, n, b):
-            width, first = next((width, first) for width, first in planes if b < first + width)
-            word = k // 32 * bits + first + k % 32 // (32 // width)
-            return (word * N + n) * 32 + k % (32 // width) * width + b - first
-
-        rows.append(table("gptq.qweight_p", "u1", 1, (K, N, bits), place, K * N * bits))
-        rows[-1]["bytes"] //= 8
 for W in [5, 70]:
     # A vector is the first row of its tiles, by ttnn 0.81.1: bf16[70] takes 6144 bytes.
     rows.append(table("tenstorrent.tile", "bf16", 2, (W,), lambda w: w // 32 * 1024 + w % 32 // 16 * 256 + w % 16, up(W, 32) * 32))
@@ -76,11 +60,6 @@ for warps, (M, K) in [(4, (130, 3)), (8, (320, 90)), (8, (256, 2))]:
         outer, (second, warp, pair, row) = m // (32 * warps), (m // (16 * warps) % 2, m // 16 % warps, m // 8 % 2, m % 8)
         return (((((outer * warps + warp) * (up(K, 2) // 2) + k // 2) * 2 + second) * 8 + row) * 2 + k % 2) * 2 + pair
     rows.append(table(f"triton_kernels.hopper_scale<{warps}>", "f8e8m0fnu", 1, (M, K), place, up(M, 32 * warps) * up(K, 2)))
-for N, K in [(3, 32), (5, 64)]:
-    rows.append(table("gptq.qweight_stream", "u1", 1, (N, 3 * K), lambda n, j: (j // 32 * N + n) * 32 + j % 32, N * 3 * K))
-    rows[-1]["bytes"] //= 8
-    rows.append(table("awq.gemv", "u4", 1, (N, K), lambda n, k: n * K + k, N * K))
-    rows[-1]["bytes"] //= 2
 for element, (H, W) in [(1, (33, 40)), (2, (64, 32))]:
     # tt-metal: tiles of 32 scales and 1024 values, a scale for each 2 rows of a face of 16 x 16.
     face = lambda h, w, rows: ((h % (2 * rows) // rows * 2 + w % 32 // 16) * rows + h % rows) * 16 + w % 16
