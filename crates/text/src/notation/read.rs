@@ -121,7 +121,11 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Erro
 }
 
 fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
-    let (start, rest) = (cursor.position(), cursor.rest());
+    let (start, rest, word) = (cursor.position(), cursor.rest(), cursor.word());
+    if let Some(data_type) = element_type(word).filter(|_| cursor.peek() != Some(b':')) {
+        return typed(cursor, word, data_type);
+    }
+    cursor.move_to(start);
     if rest.starts_with("kv:") {
         return Ok((Read::Cache(KvCache::read(cursor)?), NOTHING));
     }
@@ -155,9 +159,8 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
         cursor.move_to(start);
         return Ok((Read::Shape(Shape::read(cursor)?), NOTHING));
     }
-    let data_type = match (element_type(word), word.parse::<BlockType>()) {
-        (Some(data_type), _) => data_type,
-        (None, Ok(block_type)) => {
+    let data_type = match word.parse::<BlockType>() {
+        Ok(block_type) => {
             let blocks = if cursor.eat("ne=") {
                 forms::ggml_blocks(cursor, block_type)?
             } else {
@@ -166,16 +169,24 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
             };
             return Ok((Read::Blocks(blocks), "nothing more, or `:` and the strides in bytes"));
         }
-        (None, Err(_)) => {
+        Err(_) => {
             ask_the_driver(word)?;
             cursor.move_to(start);
             read_type(cursor)?
         }
     };
-    // An array of ndarray is printed with its values in front.
-    let values = cursor.rest();
-    if let Some(end) = values.find("], shape=[").filter(|_| values.starts_with('[')) {
-        let start = cursor.position();
+    typed(cursor, word, data_type)
+}
+
+/// Reads what follows a type.
+fn typed(cursor: &mut Cursor<'_>, word: &str, data_type: DataType) -> Result<(Read, &'static str), Error> {
+    let (start, rest) = (cursor.position(), cursor.rest());
+    if rest.starts_with('[') {
+        // An array of ndarray is printed with its values in front.
+        let Some(end) = rest.find("], shape=[") else {
+            refuse_sizes_of_ggml(cursor, word)?;
+            return after_type(cursor, data_type);
+        };
         cursor.move_to(start.plus(end).plus("], ".len()));
     }
     if cursor.eat("S<") || cursor.eat("Sw<") {
@@ -191,7 +202,6 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
         let (map, reversed) = cute::read(cursor, data_type)?;
         return Ok((Read::signed((map.into(), reversed), Notation::CuTe), NOTHING));
     }
-    refuse_sizes_of_ggml(cursor, word)?;
     after_type(cursor, data_type)
 }
 
