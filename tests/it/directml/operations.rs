@@ -17,37 +17,8 @@ fn assert_is(desc: &BufferTensorDesc, sizes: &[u64], strides: &[u64]) {
 /// such view.
 #[test]
 fn views() {
-    for (from, steps, expected) in [
-        // Default strides, and interleaved channels.
-        ("f32[2,3,4]", "reshape 2,3,4", "[2,3,4]:[12,4,1]"),
-        ("f32[1,3,5]:NWC", "reshape 1,3,5", "[1,3,5]:[15,1,3]"),
-        ("f32[2,3,4,5]:NHWC", "slice :,:,:,:", "[2,3,4,5]:[60,1,15,3]"),
-        ("f32[2,3,4,5,6]:NDHWC", "slice :,:,:,:,:", "[2,3,4,5,6]:[360,1,90,18,3]"),
-        ("f32[2,3,4,5]:CNHW", "slice :,:,:,:", "[2,3,4,5]:[20,40,5,1]"),
-        // Folds to fewer axes.
-        ("f32[2,3,4,5]", "reshape 6,4,5", "[6,4,5]:[20,5,1]"),
-        ("f32[2,2,2,2,3]", "reshape 4,2,2,3", "[4,2,2,3]:[12,6,3,1]"),
-        ("f32[2,3,4,5]", "reshape 2,3,20", "[2,3,20]:[60,20,1]"),
-        ("f32[1,2,3,4]", "reshape 2,12", "[2,12]:[12,1]"),
-        ("f32[2,3,4]:[24,8,2]", "reshape 24", "[24]:[2]"),
-        ("f32[2,3,4]:[24,8,1]", "reshape 24", "not_a_view"),
-        // ONNX Runtime: a fold of broadcast axes only ends with stride 1, and reads outside the buffer.
-        ("f32[2,3]:[0,0]", "reshape 6", "[6]:[0]"),
-        ("f32[2,2,3]:[0,0,1]", "reshape 4,3", "[4,3]:[0,1]"),
-        // ONNX Runtime starts from the stride of the last axis even if its size is 1, and refuses.
-        ("f32[2,3,1]:[3,1,0]", "reshape 6", "[6]:[1]"),
-        // Axes of size 1 in front, in the middle and behind.
-        ("f32[4,5]", "reshape 1,1,4,5", "[1,1,4,5]:[20,20,5,1]"),
-        ("f32[2,3,5]", "reshape 2,3,1,5", "[2,3,1,5]:[15,5,5,1]"),
-        ("f32[3]", "reshape 1,3,1,1", "[1,3,1,1]:[3,1,1,1]"),
-        // Broadcasts keep the strides of their source (ONNX Runtime computes packed ones) and check sizes.
-        ("f32[2,1,4,5]", "broadcast 2,3,4,5", "[2,3,4,5]:[20,0,5,1]"),
-        ("f32[2,1,4]", "broadcast 2,3,4", "[2,3,4]:[4,0,1]"),
-        ("f32[3]", "reshape 3,1,1; broadcast 3,2,2", "[3,2,2]:[1,0,0]"),
-        ("f32[2,3]", "reshape 2,1,3; broadcast 5,2,4,3", "[5,2,4,3]:[0,3,0,1]"),
-        ("f32[2,1,4]:[100,50,2]", "broadcast 2,3,4", "[2,3,4]:[100,0,2]"),
-        ("f32[2,4]", "broadcast 3,4", "size_mismatch"),
-    ] {
+    for row in include_str!("views.txt").lines().filter(|row| !row.starts_with('#')) {
+        let [from, steps, expected] = row.split(" | ").collect::<Vec<_>>()[..] else { panic!("{row}") };
         let from: Layout = from.parse().unwrap();
         let mut steps = steps.split("; ").map(|step| step.split_once(' ').unwrap());
         let view = steps.try_fold(from.clone(), |view, (name, value)| {

@@ -271,37 +271,8 @@ fn aliases_are_equal() {
 
 #[test]
 fn refusals_say_why() {
-    for (text, end) in [
-        ("tensorrt.kCWH32:s8[2,33,3,2]", "the nearest is tensorrt.kCHW32, found `tensorrt.kCWH32`"),
-        ("sf128x4:f8e4m3fn[200,10]", "the nearest is nvidia.sf_128x4, found `sf128x4`"),
-        ("qweight_u4:u4[16,64]", "gptq.qweight_u4 or awq.qweight_u4 or marlin.qweight_u4, found `qweight_u4`"),
-        ("aiter.shuffle_weight_16x16:bf16[33,64]", "aiter.shuffle_weight_16x16 needs N % 16 = 0, and N is 33"),
-        ("aiter.shuffle_weight_16x16:bf16[32,48]", "needs K % 32 = 0, and K is 48"),
-        ("aiter.shuffle_weight_16x16:f32[32,64]", "is for 8-bit or 16-bit elements, not f32"),
-        ("cutlass.TensorNCxHWx<32>:s8[2,33,3,5]", "cutlass.TensorNCxHWx needs C % x = 0, and C is 33 and x is 32"),
-        ("cutlass.TensorNCxHWx:s8[2,33,3,5]", "it takes: cutlass.TensorNCxHWx<x=4,8,16,32,64>, found ``"),
-        ("cudnn.NCHW_VECT_C<16>:s8[2,32,3,5]", "it takes: cudnn.NCHW_VECT_C<v=4,32>, found `<16>`"),
-        (
-            "flashinfer.shuffle_matrix_a<8>:u8[64,6]",
-            "flashinfer.shuffle_matrix_a<32> or flashinfer.shuffle_matrix_a<16>, found `<8>`",
-        ),
-        ("nvidia.sf_8x4<8>:f8e4m3fn[8,4]", "it takes: nvidia.sf_8x4, found `<8>`"),
-        ("tensorrt.kDLA_HWC4:s8[1,2,2,20]", "needs C = 3 or 4, and C is 2"),
-        ("tensorrt.kCHW2:f32[1,4,2,3]", "tensorrt.kCHW2 is for f16 or bf16 elements, not f32"),
-        ("sglang.packed_vnni2:bf16[40,32]", "needs N % 32 = 16, and N is 40"),
-        ("sglang.packed_vnni2:bf16[48,33]", "needs K % 32 = 0, and K is 33"),
-        (
-            "ncnn.elempack4:f32[1,2,3,4,5]",
-            "ncnn.elempack4 has the axes C,D,H,W or C,H,W or H,W or W, and there are 5 sizes",
-        ),
-        ("ncnn.elempack4:f32[6,3,5]", "ncnn.elempack4 needs C % 4 = 0, and C is 6"),
-        ("ggml.q8_0x4.qs<8>:s8[6,64]", "needs R % 4 = 0, and R is 6"),
-        ("flashinfer.mla_paged:bf16[3,16,512]", "needs D = 576, and D is 512"),
-        ("vllm.key_cache_x:bf16[2,3,16,12]", "needs D % (16/es) = 0, and D is 12 and es is 2"),
-        ("marlin.qweight_u4:u4[16,32]", "needs N % 64 = 0, and N is 32"),
-        ("gptq.qweight_u4:u4[12,32]", "needs K % 8 = 0, and K is 12"),
-        ("apple.ane_last_axis_64:s4[3,5]", "its rule counts bytes, and the elements are not whole bytes"),
-    ] {
+    for row in include_str!("refusals.txt").lines().skip(1) {
+        let (text, end) = row.split_once(" | ").unwrap();
         let error = text.parse::<NamedLayout>().unwrap_err().to_string();
         assert!(error.ends_with(end), "{text}: {error}");
         assert!(text.parse::<Layout>().unwrap_err().to_string().ends_with(end), "{text}");
