@@ -61,6 +61,28 @@ static void planes_8x8(const unsigned char *from, unsigned char *to) {
     for (int i = 0; i < 4000; i++) square((const float *)from + 64 * i, 8, (float *)to + 64 * i, 8);
 }
 
+// bf16[16,128] out of tiles (8,128)(2,1): pairs of rows that are interleaved unit by unit.
+static void untile(const unsigned char *from, unsigned char *to) {
+    const __m256i index = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
+    for (int i = 0; i < 4096; i += 512)
+        for (int j = 0; j < 256; j += 32) {
+            __m256i a = _mm256_shuffle_epi8(_mm256_loadu_si256((const void *)(from + i + 2 * j)), index);
+            __m256i b = _mm256_shuffle_epi8(_mm256_loadu_si256((const void *)(from + i + 2 * j + 32)), index);
+            _mm256_storeu_si256((void *)(to + i + j), _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a, b), 0xd8));
+            _mm256_storeu_si256((void *)(to + i + j + 256), _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(a, b), 0xd8));
+        }
+}
+
+// u8[224,224,3], the first three bytes of four. Each store is 24 bytes and 8 more, which the next one writes again.
+static void bgra_to_bgr(const unsigned char *from, unsigned char *to) {
+    const __m256i index = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7);
+    for (int i = 0; i < 224 * 224 / 8; i++) {
+        __m256i pixels = _mm256_shuffle_epi8(_mm256_loadu_si256((const void *)(from + 32 * i)), index);
+        _mm256_storeu_si256((void *)(to + 24 * i), _mm256_permutevar8x32_epi32(pixels, close));
+    }
+}
+
 static double batch(loop run, const unsigned char *from, unsigned char *to, size_t bytes, int times) {
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
@@ -74,7 +96,8 @@ static double batch(loop run, const unsigned char *from, unsigned char *to, size
 
 int main(void) {
     struct { const char *name; loop run; size_t bytes; } cases[] = {
-        {"planes_to_bgra_224", planes_to_bgra, 3 * 50176}, {"transpose_f32 (tiny)", transpose, 4096}, {"8x8_f32", planes_8x8, 4000 * 256}};
+        {"planes_to_bgra_224", planes_to_bgra, 3 * 50176}, {"transpose_f32 (tiny)", transpose, 4096}, {"8x8_f32", planes_8x8, 4000 * 256},
+        {"untile_bf16 (tiny)", untile, 4096}, {"bgra_to_rgb_224", bgra_to_bgr, 3 * 50176}};
     unsigned char *from = aligned_alloc(4096, 1 << 21), *to = aligned_alloc(4096, 1 << 21);
     for (int i = 0; i < 1 << 21; i++) from[i] = (unsigned char)(i ^ i >> 8), to[i] = 0xa5;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The first line is the first plan of the process. `notated` plans from layouts that were parsed (a
-//! descriptor or a shape). `maps` plans from index maps that are made beforehand.
+//! descriptor, a shape or a name). `maps` plans from index maps that are made beforehand.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;
@@ -43,6 +43,13 @@ ranks	tile_7	f32[3,2,3,2,3,30,35]{0,1,2,3,4,5,6}	f32[3,2,3,2,3,30,35]{6,5,4,3,2,
 ranks	tile_8	f32[2,3,2,3,2,3,30,35]{0,1,2,3,4,5,6,7}	f32[2,3,2,3,2,3,30,35]{7,6,5,4,3,2,1,0:T(8,32)}
 ";
 
+/// Pairs of which one side is a name.
+const NAMES: &str = "\
+names	sf_128x4	f8e4m3fn[4096,512]{1,0}	nvidia.sf_128x4:f8e4m3fn[4096,512]
+names	shuffle_weight	bf16[4096,4096]{1,0}	aiter.shuffle_weight_16x16:bf16[4096,4096]
+names	nchw_to_nChw16c	f32[8,64,56,56]:NCHW	f32[8,64,56,56]:nChw16c
+";
+
 fn main() {
     // `cargo test --benches` runs this file as well, and there is nothing to test.
     let arguments: Vec<String> = std::env::args().collect();
@@ -58,7 +65,8 @@ fn main() {
         println!("{:<36}{:>24}{:>24}", "", "notated", "maps");
     }
     let mut slowest: Vec<(&str, f64)> = Vec::new();
-    let lines = include_str!("relayout_suite.tsv").lines().chain(RANK_8.lines()).chain(RANKS.lines());
+    let lines =
+        include_str!("relayout_suite.tsv").lines().chain(RANK_8.lines()).chain(RANKS.lines()).chain(NAMES.lines());
     for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&'static str> = line.split('\t').collect();
         let [size, case, from, to] = fields[..] else { panic!("a line of four fields: {line}") };

@@ -135,7 +135,7 @@ unsafe impl Vector for Ymm {
         // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
         unsafe {
             // Inside each 16-byte half, the even units go to the lower 8 bytes and the odd units to the upper
-            // 8 bytes. Shuffles inside halves are cheap: those that cross them run on one port.
+            // 8 bytes.
             let gathered = |x: __m256i| match UNIT {
                 1 => _mm256_shuffle_epi8(
                     x,
@@ -148,14 +148,12 @@ unsafe impl Vector for Ymm {
                 4 => _mm256_shuffle_epi32::<0b11_01_10_00>(x),
                 _ => x,
             };
-            if UNIT > 8 {
-                let [first, second] = Self::transpose_lanes([self, other]);
-                return (first, second);
-            }
-            // Quarters of 8 bytes with even units, and quarters with odd units, which are then sorted.
-            let (even, odd) = Ymm(gathered(self.0)).unpack::<8>(Ymm(gathered(other.0)));
-            let sorted = |x: Ymm| Ymm(_mm256_permute4x64_epi64::<0b11_01_10_00>(x.0));
-            (sorted(even), sorted(odd))
+            // Sorts the 8-byte quarters that `gathered` made: the even units go to the lower half of the
+            // register, and the odd units to the upper half.
+            let sorted =
+                |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
+            let (a, b) = (sorted(self.0), sorted(other.0));
+            (Ymm(_mm256_permute2x128_si256::<0x20>(a, b)), Ymm(_mm256_permute2x128_si256::<0x31>(a, b)))
         }
     }
 
