@@ -3,8 +3,8 @@
 # start: the elements are at other indices, zeros of the padding are among them, and the last ones are missing. `shape` has the plain sizes too,
 # `size`, "the number of elements", and `read_as_tuple()` count the padding, and `write()` refuses an array of the plain sizes.
 #
-# The manual says no more of `read()` than that it returns the data as a NumPy array. Results of convolutions are in this format. A saved
-# variable keeps it. Seen for 1 to 24 in [1, 3, 2, 4], 3 channels that become a block of 4:
+# The manual says no more of `read()` than that it returns the data as a NumPy array, and that convolutions and pooling take this format.
+# Seen for 1 to 24 in [1, 3, 2, 4], 3 channels that become a block of 4:
 #   NCHW: shape [1, 3, 2, 4], size 24, read() right, 24 in a tuple, write() of 24 taken
 #   NC4HW4: shape [1, 3, 2, 4], size 32, read() wrong, 32 in a tuple, write() of 24 refused
 #   the NC4HW4 array has [[1, 9, 17, 0], [2, 10, 18, 0]] for channel 0, and 7, 8, 15, 16, 23 and 24 nowhere
