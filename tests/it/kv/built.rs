@@ -1,9 +1,12 @@
 //! Caches that are built in code, and copies that share a plan for all blocks of one form.
 
-use tensor_layout::{DataType, Error};
+use proptest::prelude::*;
+use tensor_layout::strided::Slice;
+use tensor_layout::{DataType, Error, ToIndexMap};
 use tensor_layout_text::kv::{BlockCopy, KvCache, copies};
 
 use super::cache;
+use crate::literal::cases;
 
 const SIZES: [(&str, u64); 4] = [("L", 2), ("H", 4), ("N", 4), ("C", 6)];
 
@@ -162,4 +165,48 @@ fn tables_that_do_not_fit_each_other_are_refused() {
     let many =
         KvCache::new("BNHC", DataType::U8, &[("B", 1 << 40), ("H", 1), ("N", 1), ("C", 1), ("T", 1 << 40)]).unwrap();
     assert!(copies(&one, &many).unwrap_err().to_string().contains("more than 4194304 copies"));
+}
+
+/// Tokens go through the blocks one after another, whatever the order in memory is.
+#[test]
+fn tokens_count_the_blocks_before_them() {
+    let all = cache("kv:NBHLC:u8[L=1,B=2,T=8,H=1,N=4,C=1]").to_index_map().unwrap();
+    let offsets: Vec<u64> = (0..8).map(|token| all.offset(&[0, token, 0, 0]).unwrap()).collect();
+    assert_eq!(offsets, [0, 2, 4, 6, 1, 3, 5, 7]);
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    /// The part of a run of blocks is made of the part before it where only the place differs. Each one is
+    /// compared with the only part of a cache of this run alone, which is a slice.
+    #[test]
+    fn a_moved_part_is_a_slice(
+        order in prop::sample::select(vec!["LBNHC", "LBHNC", "BLHNC", "NBHLC", "HBLNC", "BHLN2nC"]),
+        table in Just((0..12_u64).collect::<Vec<_>>()).prop_shuffle(),
+        (length, heads) in (1..12_usize, 0..4_u64),
+        cut in prop::option::of(0..4_u64),
+    ) {
+        let (table, whole) = (&table[..length], built(order));
+        let whole = whole.heads(heads..4).unwrap();
+        let of = |table: &[u64], tokens: Option<u64>| {
+            let some = whole.clone().with_blocks(table, 12).unwrap();
+            tokens.map_or_else(|| Ok(some.clone()), |tokens| some.clone().tokens(tokens)).unwrap()
+        };
+        let blocks = table.len() as u64;
+        let tokens = cut.map(|cut| blocks * 4 - cut);
+        let cache = of(table, tokens);
+        let (axis, per_block) = (cache.axes().find(['B', 'T']).unwrap(), if cut.is_some() { 4 } else { 1 });
+        let mut done = 0;
+        let runs: Vec<&[u64]> = table.chunk_by(|a, b| a + 1 == *b).collect();
+        prop_assert_eq!(runs.len(), cache.parts().len());
+        for (part, run) in cache.parts().iter().zip(runs) {
+            let length = run.len() as u64 * per_block;
+            let all = tokens.unwrap_or(blocks);
+            let alone = of(run, tokens.map(|all| length.min(all - done))).parts();
+            prop_assert_eq!(&part.map, &alone[0].map);
+            prop_assert_eq!(part.indices[axis], Slice::from(done..(done + length).min(all)));
+            done += length;
+        }
+    }
 }

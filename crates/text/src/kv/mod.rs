@@ -42,7 +42,8 @@
 //! LBHNC, N=4, kernel=2, C=10     digits   L  B  N/2  H  n  C       strides of H: 2 * 10, not 4 * 10
 //! ```
 //!
-//! Each logical axis then has its digits, in the order of the list, and this is an index map.
+//! Each logical axis then has its digits, in the order of the list, and this is an index map. Those of T are
+//! the digits of B and then those of N, because a token counts the blocks before it.
 //!
 //! # Refusals
 //!

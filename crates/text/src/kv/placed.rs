@@ -36,7 +36,10 @@ impl Written {
         };
         let of = |axis: char| {
             let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| logical(*letter) == axis);
-            own.map(|(&(_, size), &stride)| (size, stride)).collect::<Vec<_>>()
+            let mut own: Vec<_> = own.map(|(&(letter, size), &stride)| (letter, size, stride)).collect();
+            // A token counts the blocks before it, also where memory has N outside B.
+            own.sort_by_key(|digit| digit.0 == 'N');
+            own.into_iter().map(|(_, size, stride)| (size, stride)).collect::<Vec<_>>()
         };
         let axes: String = "LBTHNCD".chars().filter(|&axis| !of(axis).is_empty()).collect();
         let dimensions: Vec<Vec<(u64, u64)>> = axes.chars().map(of).collect();
