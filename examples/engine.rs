@@ -13,7 +13,6 @@ use std::error::Error;
 
 use safetensors::SafeTensors;
 use tensor_layout::relayout::{Destination, Padding, Relayout};
-use tensor_layout::strided::Slice;
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{Arena, Role, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, DeviceLimits, ToIndexMap};
@@ -90,8 +89,7 @@ fn upload(weights: &[Weight<'_>], arena: &Arena) -> Answer<Vec<Vec<u8>>> {
     }
     for (weight, bindings) in weights.iter().zip(&arena.tensors) {
         for binding in bindings {
-            let indices: Vec<Slice> = binding.indices.iter().cloned().map(Slice::from).collect();
-            let plan = Relayout::new(&weight.desc.slice(&indices)?, &binding.layout)?;
+            let plan = Relayout::new(&weight.desc.slice(&binding.indices)?, &binding.layout)?;
             let start = usize::try_from(binding.offset)?;
             let buffer = buffers.get_mut(binding.buffer).and_then(|buffer| buffer.get_mut(start..));
             plan.run(weight.bytes, buffer.ok_or("an arena without this buffer")?)?;

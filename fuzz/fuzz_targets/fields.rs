@@ -6,7 +6,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::element::BlockType;
 use tensor_layout::relayout::Settings;
-use tensor_layout::strided::{BlockTensorDesc, Slice};
+use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout_fuzz::copies::noise;
 use tensor_layout_fuzz::layouts::permutation;
 use tensor_layout_fuzz::places::for_each_index;
@@ -74,7 +74,7 @@ fn views(data: &[u8]) {
         let ranges: Vec<_> = (0..sizes.len()).map(within).collect();
         let order = permutation(numbers[0], sizes.len());
         let view = match kind % 2 {
-            0 => desc.slice(&ranges.iter().map(|range| Slice::from(range.clone())).collect::<Vec<_>>()),
+            0 => desc.slice(&ranges),
             _ => desc.permute(&order),
         };
         let Ok(view) = view else { continue };

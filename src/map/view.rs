@@ -63,14 +63,17 @@ impl IndexMap {
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
     ///
     /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// let tile = map.slice(&[(8..16).into(), (128..256).into()])?;
+    /// let tile = map.slice(&[8..16, 128..256])?;
     /// assert_eq!((tile.base(), tile.strides().as_deref()), (3072, Some(&[128, 1][..])));
-    /// let error = map.slice(&[(4..12).into(), (0..256).into()]).unwrap_err();
+    /// let error = map.slice(&[4..12, 0..256]).unwrap_err();
     /// assert_eq!(error.code(), "not_a_view");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn slice(&self, slices: &[Slice]) -> Result<IndexMap, Error> {
-        let taken = self.taken("slices", slices.iter().copied())?;
+    pub fn slice<S: Clone + Into<Slice>>(&self, slices: &[S]) -> Result<IndexMap, Error> {
+        self.sliced(&self.taken("slices", slices.iter().cloned().map(Into::into))?)
+    }
+
+    fn sliced(&self, taken: &[Taken]) -> Result<IndexMap, Error> {
         let sizes: Dims = taken.iter().map(|taken| taken.length).collect();
         if sizes == self.sizes {
             // The slices keep every index. A step above 1 is possible only on a dimension of size 1.
@@ -82,7 +85,7 @@ impl IndexMap {
             return Err(refused("the slice", axis, "is part of an Irreducible layout, which has no digits to slice"));
         }
         for component in &self.components {
-            let (sliced, moved) = self.slice_component(component, &taken, &sizes)?;
+            let (sliced, moved) = self.slice_component(component, taken, &sizes)?;
             base = checked::add(base, moved, OFFSET)?;
             components.push(sliced);
         }

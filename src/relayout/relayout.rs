@@ -218,7 +218,7 @@ impl Relayout {
     /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc};
     ///
     /// let cache: BufferTensorDesc = "u8[2,3]:[4,1]".parse()?;
-    /// let (row, place) = ("u8[2,1]:[1,1]".parse::<BufferTensorDesc>()?, cache.slice(&[(0..2).into(), (1..2).into()])?);
+    /// let (row, place) = ("u8[2,1]:[1,1]".parse::<BufferTensorDesc>()?, cache.slice(&[0..2, 1..2])?);
     /// let copy = Relayout::new(&row, &place)?;
     /// assert_eq!(copy.clone().with_padding(Padding::Zero).unwrap_err().code(), "padding_of_part");
     /// let mut memory = *b"abc.def.";

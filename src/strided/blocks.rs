@@ -237,13 +237,14 @@ impl BlockTensorDesc {
     /// use tensor_layout::strided::BlockTensorDesc;
     ///
     /// let weights = BlockTensorDesc::packed(BlockType::Q80, &[4, 128])?;
-    /// assert_eq!(weights.slice(&[(1..3).into(), (64..).into()])?.to_string(), "q8_0[2,64]:[136,34]+204");
-    /// let error = weights.slice(&[(1..3).into(), (0..48).into()]).unwrap_err();
+    /// assert_eq!(weights.slice(&[1..3, 64..128])?.to_string(), "q8_0[2,64]:[136,34]+204");
+    /// let error = weights.slice(&[1..3, 0..48]).unwrap_err();
     /// assert_eq!(error.to_string(), "end 48 of axis 1 is not a multiple of 32, the values of a block of q8_0");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn slice(&self, slices: &[Slice]) -> Result<Self, Error> {
-        let (axis, mut in_bytes) = (self.innermost(), Vec::from(slices));
+    pub fn slice<S: Clone + Into<Slice>>(&self, slices: &[S]) -> Result<Self, Error> {
+        let mut in_bytes: Vec<Slice> = slices.iter().cloned().map(Into::into).collect();
+        let axis = self.innermost();
         if slices.len() != self.sizes.len() {
             return Err(Error::rank_mismatch("slices", self.sizes.len(), slices.len()));
         }

@@ -251,39 +251,20 @@ impl BufferTensorDesc {
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
     /// let desc = BufferTensorDesc::packed(DataType::F32, &[4, 10])?;
-    /// let part = desc.slice(&[(1..3).into(), (2..9).into()])?;
+    /// let part = desc.slice(&[1..3, 2..9])?;
     /// assert_eq!((part.sizes(), part.strides(), part.base_offset()), (&[2, 7][..], &[10, 1][..], 12));
     /// let thinned = desc.slice_axis(1, tensor_layout::strided::Slice::from(1..).step_by(4))?;
     /// assert_eq!((thinned.sizes(), thinned.strides(), thinned.base_offset()), (&[4, 3][..], &[10, 4][..], 1));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn slice(&self, slices: &[Slice]) -> Result<Self, Error> {
+    pub fn slice<S: Clone + Into<Slice>>(&self, slices: &[S]) -> Result<Self, Error> {
         if slices.len() != self.rank() {
             return Err(Error::rank_mismatch("slices", self.rank(), slices.len()));
         }
         let axes = slices.iter().zip(&self.sizes).enumerate();
         let taken: SmallVec<[Taken; 8]> =
-            axes.map(|(axis, (slice, &size))| slice.on_axis(axis, size)).collect::<Result<_, _>>()?;
+            axes.map(|(axis, (slice, &size))| slice.clone().into().on_axis(axis, size)).collect::<Result<_, _>>()?;
         self.sliced(&|axis| taken.get(axis).copied())
-    }
-
-    /// Returns the part that ranges of indices keep, one for each axis, such as
-    /// [`BindingPiece::indices`](crate::upload::BindingPiece::indices).
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`slice`](Self::slice).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[4, 10])?;
-    /// assert_eq!(desc.slice_ranges(&[1..3, 2..9])?, desc.slice(&[(1..3).into(), (2..9).into()])?);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn slice_ranges(&self, ranges: &[core::ops::Range<u64>]) -> Result<Self, Error> {
-        let slices: SmallVec<[Slice; 8]> = ranges.iter().cloned().map(Slice::from).collect();
-        self.slice(&slices)
     }
 
     /// Returns the part that a [`slice`](Self::slice) of one axis keeps.

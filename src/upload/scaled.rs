@@ -6,7 +6,7 @@ use core::ops::Range;
 use crate::checked::{self, Dims, OFFSET, Proven, nth_or_panic};
 use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
-use crate::strided::{Integer, Slice, index_of};
+use crate::strided::{Integer, index_of};
 
 use super::arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer};
 use super::limits::{DeviceLimits, common_multiple};
@@ -171,8 +171,7 @@ impl<'a> ScaledTensor<'a> {
                 let ranges = map.sizes().iter().enumerate();
                 let ranges: Vec<Range<u64>> =
                     ranges.map(|(other, &size)| if other == axis { own.clone() } else { 0..size }).collect();
-                let slices: Vec<Slice> = ranges.iter().cloned().map(Slice::from).collect();
-                let mut split = split_binding(&map.slice(&slices)?, limits)?.into_iter();
+                let mut split = split_binding(&map.slice(&ranges)?, limits)?.into_iter();
                 let (Some(piece), None) = (split.next(), split.next()) else { return Ok(None) };
                 planes.push(BindingPiece { indices: ranges, ..piece });
             }

@@ -1,7 +1,6 @@
 //! `upload_arena`: the buffers of an arena on the device, filled.
 
 use tensor_layout::relayout::Relayout;
-use tensor_layout::strided::Slice;
 use tensor_layout::upload::{Arena, ArenaBinding, Role};
 use tensor_layout::{IndexMap, ToIndexMap};
 
@@ -83,6 +82,5 @@ pub fn upload_arena(
 
 /// Plans the copy of the indices that a binding covers.
 fn plan(from: &IndexMap, binding: &ArenaBinding) -> Result<Relayout, Error> {
-    let indices: Vec<Slice> = binding.indices.iter().cloned().map(Slice::from).collect();
-    mapped::plan(&from.slice(&indices)?, &binding.layout.to_index_map()?)
+    mapped::plan(&from.slice(&binding.indices)?, &binding.layout.to_index_map()?)
 }

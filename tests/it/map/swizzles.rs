@@ -84,10 +84,11 @@ fn the_unit_is_part_of_a_swizzle() {
     assert!(Swizzle::new(&[(1, 4), (1, 4), (2, 0)]).unwrap().flips().is_empty());
     let one_row = map("f16[1,64]:[64,1]").with_swizzle(&bytes).unwrap();
     assert_eq!((one_row.swizzle(), one_row.class()), (None, LayoutClass::Affine));
-    let two_rows = map("f16[8,64]:[64,1]").with_swizzle(&bytes).unwrap().slice(&[(0..2).into(), Slice::ALL]).unwrap();
+    let two_rows =
+        map("f16[8,64]:[64,1]").with_swizzle(&bytes).unwrap().slice(&[Slice::from(0..2), Slice::ALL]).unwrap();
     assert_eq!(two_rows.swizzle().unwrap().text(16), "bytes 4 ^= 7");
     // The strides of one row of a pair are those of no swizzle, but its base has bit 7.
-    let second = map("f16[8,64]:[64,1]").with_swizzle(&bytes).unwrap().slice(&[(1..2).into(), Slice::ALL]).unwrap();
+    let second = map("f16[8,64]:[64,1]").with_swizzle(&bytes).unwrap().slice(&[Slice::from(1..2), Slice::ALL]).unwrap();
     assert_eq!((second.offset(&[0, 0]), second.offset(&[0, 8])), (Ok(72), Ok(64)));
 }
 

@@ -55,7 +55,7 @@ fn any_map() -> impl Strategy<Value = IndexMap> {
         let mut order: Vec<usize> = (0..shape.rank()).collect();
         order.rotate_left(turn.index(shape.rank()));
         let map = map.permute(&order).unwrap();
-        let part: Vec<_> = map.sizes().iter().map(|&size| (size.min(step - 1)..size).into()).collect();
+        let part: Vec<_> = map.sizes().iter().map(|&size| size.min(step - 1)..size).collect();
         map.slice(&part).unwrap_or(map)
     })
 }
@@ -115,7 +115,7 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
 #[test]
 fn empty_views_keep_the_width_of_their_elements() {
     let shape: ArrayShape = "u8[1]{0:E(1)}".parse().unwrap();
-    let part = shape.to_index_map().unwrap().slice(&[(1..1).into()]).unwrap();
+    let part = shape.to_index_map().unwrap().slice(&[1..1]).unwrap();
     check(&AnyLayout::from(&part)).unwrap();
 }
 

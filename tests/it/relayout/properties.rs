@@ -568,7 +568,7 @@ fn the_gaps_of_a_slice_are_not_its_own() {
     let cache = BufferTensorDesc::packed(DataType::U8, &[3, 4, 2]).unwrap();
     let own = BufferTensorDesc::new(DataType::U8, &[3, 1, 2], Some(&[8, 2, 1])).unwrap();
     let tiled: ArrayShape = "u8[4,4]{1,0:T(2,2)}".parse().unwrap();
-    let tile = tiled.to_index_map().unwrap().slice(&[(0..2).into(), (0..2).into()]).unwrap();
+    let tile = tiled.to_index_map().unwrap().slice(&[0..2, 0..2]).unwrap();
     let slices = [
         cache.slice_axis(1, 0..1).unwrap(),
         cache.slice_axis(1, 2..3).unwrap(),

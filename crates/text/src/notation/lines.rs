@@ -93,8 +93,8 @@ fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
 /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
 /// assert_eq!(text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
 /// assert_eq!(text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
-/// assert_eq!(text(map.slice(&[(8..16).into(), (0..128).into()])?)?, "f32[8,128]:[128,1]+2048");
-/// assert_eq!(text(map.slice(&[(8..16).into(), (0..200).into()])?)?, "f32[8,200]{1,0:T(8,128)}+2048");
+/// assert_eq!(text(map.slice(&[8..16, 0..128])?)?, "f32[8,128]:[128,1]+2048");
+/// assert_eq!(text(map.slice(&[8..16, 0..200])?)?, "f32[8,200]{1,0:T(8,128)}+2048");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {

@@ -1,7 +1,6 @@
 //! Uploads in the device's layout: into new buffers, and through a belt into buffers that exist.
 
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::strided::Slice;
 use tensor_layout::upload::{Arena, DeviceLimits, Role};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 use tensor_layout_wgpu::{BufferOptions, Error, Source, TensorBuffer, Upload, UploadBelt, upload_arena};
@@ -158,11 +157,11 @@ fn an_arena_of_mixed_layouts(gpu: &Gpu) {
             for (part, binding) in parts.iter().zip(bindings) {
                 assert_eq!((part.offset(), part.offset() + part.size()), (binding.bound.start, binding.bound.end));
                 assert!(part.binding().is_ok());
-                let indices: Vec<Slice> = binding.indices.iter().cloned().map(Slice::from).collect();
+                let indices = &binding.indices;
                 let own = BufferTensorDesc::packed(packed[place].data_type(), part.layout().sizes()).unwrap();
                 let expected = match sources[place] {
                     Some((_, bytes)) => {
-                        Relayout::new(&packed[place].slice(&indices).unwrap(), &own).unwrap().to_vec(bytes).unwrap()
+                        Relayout::new(&packed[place].slice(indices).unwrap(), &own).unwrap().to_vec(bytes).unwrap()
                     }
                     None => vec![0; own.bound_size_in_bytes() as usize],
                 };
