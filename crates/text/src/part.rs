@@ -134,25 +134,25 @@ pub(crate) fn check_index(sizes: &[u64], index: &[u64]) -> Result<(), Error> {
 /// have some. Parts that follow each other along an axis, as the runs of a block table do, are found by their
 /// first indices, so two tables take as many steps as they have common runs.
 pub(crate) fn common<'p>(parts: &'p [Part], others: &'p [Part]) -> impl Iterator<Item = (&'p Part, Runs, &'p Part)> {
-    let axis = axis_in_order(others);
-    let along = move |part: &Part| axis.and_then(|axis| part.runs().nth(axis)).filter(|run| run.step == 1);
+    let in_order = runs_in_order(others);
     parts.iter().flat_map(move |part| {
         let runs: Runs = part.runs().collect();
-        let near = along(part).map_or(others, |run| {
-            let past = |other: &Part, of: Run| along(other).is_some_and(|other| other.end() <= of.start);
-            let first = others.partition_point(|other| past(other, run));
-            let is_before = |other: &Part| along(other).is_some_and(|other| other.start < run.end());
-            let last = others.partition_point(is_before);
-            others.get(first..last).unwrap_or_default()
+        let near = in_order.as_ref().and_then(|(axis, rows)| {
+            let run = runs.get(*axis).filter(|run| run.step == 1)?;
+            let first = rows.partition_point(|row| row.end() <= run.start);
+            let last = rows.partition_point(|row| row.start < run.end());
+            others.get(first..last)
         });
-        near.iter().filter_map(move |other| Some((part, other.common(&runs)?, other)))
+        near.unwrap_or(others).iter().filter_map(move |other| Some((part, other.common(&runs)?, other)))
     })
 }
 
-/// Returns the axis along which parts follow each other, each a row of neighbouring indices.
-fn axis_in_order(parts: &[Part]) -> Option<usize> {
+/// Returns the axis along which parts follow each other, and the indices of each part on it, if these are
+/// neighbours.
+fn runs_in_order(parts: &[Part]) -> Option<(usize, Vec<Run>)> {
     let axis = parts.first()?.indices.iter().position(|slice| *slice != Slice::ALL)?;
-    let runs: Option<Vec<Run>> = parts.iter().map(|part| part.runs().nth(axis).filter(|run| run.step == 1)).collect();
-    let runs = runs?;
-    runs.iter().zip(runs.iter().skip(1)).all(|(run, next)| run.end() <= next.start).then_some(axis)
+    let runs = parts.iter().map(|part| part.runs().nth(axis).filter(|run| run.step == 1));
+    let runs = runs.collect::<Option<Vec<Run>>>()?;
+    let mut neighbours = runs.iter().zip(runs.iter().skip(1));
+    neighbours.all(|(run, next)| run.end() <= next.start).then_some((axis, runs))
 }
