@@ -77,6 +77,7 @@ impl Choices<'_> {
             10 => format!("{name}[{a},{},{b},{c}]:nChw8c", 3 * c),
             11 => format!("{name} ({a},({b},2)):(2,({},1))", 2 * a),
             12 => format!("gptq.qweight_u4:u4[{},{}]", 8 * a, 8 * b),
+            13 => format!("{name}[{a},{b}][{},1]cuda:0", b + c),
             _ => format!("cuda.tma_swizzle<128>:bf16[{},64]", 8 * a),
         }
     }
@@ -105,7 +106,7 @@ proptest! {
 
     #[test]
     fn what_is_printed_is_read_as_the_same_layout(
-        kind in 0..14_u32,
+        kind in 0..15_u32,
         numbers in prop::collection::vec(any::<u32>(), 40),
     ) {
         let mut choices = Choices(numbers.iter());

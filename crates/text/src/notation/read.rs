@@ -14,7 +14,9 @@ use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, ToIndexMap};
 use super::forms::Described;
 use super::no_layout::refuse_without_layout;
 use super::types::element_type;
-use super::{Notation, composed, cute, directml, forms, jax, memref, onednn, strided, text_in, triton, type_and_sizes};
+use super::{
+    Notation, composed, cute, directml, forms, jax, memref, numpy, onednn, strided, text_in, triton, type_and_sizes,
+};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 use crate::numbers::{list, signed, tuple};
@@ -241,7 +243,9 @@ fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'s
             let strides = tuple(cursor, signed)?;
             skip_device(cursor)?;
             let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
-            Read::signed((desc.into(), reversed), Notation::Torch)
+            // A type that PyTorch lacks has no text of PyTorch's.
+            let notation = numpy::name(data_type, Notation::Torch).map_or(Notation::Strides, |_| Notation::Torch);
+            Read::signed((desc.into(), reversed), notation)
         }
         (Some(b'#'), Some(sizes)) => Read::one(triton::read(cursor, data_type, &sizes)?, Notation::Strides),
         (Some(b'L' | b'F' | b'D'), Some(sizes)) if jax::is_layout(cursor.rest()) => {
