@@ -4,7 +4,7 @@ use serde_json::Value;
 use tensor_layout::element::BlockType;
 use tensor_layout::relayout::Settings;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
-use tensor_layout::upload::{DeviceLimits, Role, ScaledTensor, UploadBuffer, split_binding, validate};
+use tensor_layout::upload::{Arena, DeviceLimits, Role, ScaledTensor, UploadBuffer, split_binding, validate};
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 use tensor_layout_text::Layout;
 use tensor_layout_text::layout::copies;
@@ -455,6 +455,61 @@ fn values_and_scales_are_packed_and_found_together() {
     assert_eq!(tensor.offsets(&[0]).unwrap_err().code(), "rank_mismatch");
     assert!(ScaledTensor::new(&values, &[(&global, &[200, 80])]).is_err());
     assert!(ScaledTensor::new(&values, &[(&global, &[200, 0])]).is_err());
+}
+
+/// The elements of every piece are those of the plane: values and scales are cut at the same rows, each index
+/// is in one piece, and each binding is one that the device allows.
+#[test]
+fn values_and_scales_are_cut_at_the_same_rows() {
+    let mut cut = 0;
+    for (rows, columns, block, most) in [
+        (128_u64, 320_u64, [1, 32], "8KiB"),
+        (200, 160, [1, 16], "4KiB"),
+        (96, 64, [4, 16], "1KiB"),
+        (7, 1024, [1, 32], "2KiB"),
+        (1, 4096, [1, 64], "1KiB"),
+        (64, 64, [64, 64], "16KiB"),
+    ] {
+        let values = BufferTensorDesc::packed(DataType::U8, &[rows, columns]).unwrap();
+        let per: [u64; 2] = block;
+        let scales =
+            BufferTensorDesc::packed(DataType::F16, &[rows.div_ceil(per[0]), columns.div_ceil(per[1])]).unwrap();
+        let tensor = ScaledTensor::new(&values, &[(&scales, &per)]).unwrap();
+        let limits = DeviceLimits::webgpu().with("max_binding", most).unwrap();
+        let pieces = tensor.split_binding(&limits).unwrap();
+        cut += usize::from(pieces.len() > 1);
+        let mut next = [0, 0];
+        for piece in &pieces {
+            let axis = (0..2).find(|&axis| piece.indices[axis] != (0..values.sizes()[axis])).unwrap_or(0);
+            assert_eq!(piece.indices[axis].start, next[axis], "{rows} x {columns}");
+            next[axis] = piece.indices[axis].end;
+            for ((plane, bound), per) in [&values, &scales].into_iter().zip(&piece.planes).zip([[1, 1], per]) {
+                assert!(bound.bound.start.is_multiple_of(limits.offset_alignment));
+                assert!(bound.bound.end - bound.bound.start <= limits.max_binding);
+                let (map, bytes) = (bound.layout.to_index_map().unwrap(), u64::from(plane.data_type().bits() / 8));
+                let [first, second] = [0, 1].map(|axis| {
+                    let range = piece.indices[axis].start / per[axis]..piece.indices[axis].end.div_ceil(per[axis]);
+                    assert_eq!(bound.indices[axis], range);
+                    range
+                });
+                for (i, j) in first.clone().flat_map(|i| second.clone().map(move |j| (i, j))) {
+                    let inside = bound.bound.start + map.offset(&[i - first.start, j - second.start]).unwrap() * bytes;
+                    assert_eq!(inside, plane.offset(&[i, j]).unwrap() * bytes, "{rows} x {columns} at {i}, {j}");
+                    assert!(inside + bytes <= bound.bound.end);
+                }
+            }
+        }
+        assert!(next.contains(&rows) || next.contains(&columns), "{rows} x {columns}: {next:?}");
+        let arena = Arena::of_scaled(&[(&tensor, Role::Input)], &limits).unwrap();
+        assert_eq!(arena.tensors.iter().map(Vec::len).collect::<Vec<_>>(), [pieces.len(); 2]);
+        assert_eq!(arena.bindings().len(), 2 * pieces.len());
+    }
+    assert_eq!(cut, 5);
+    let values = BufferTensorDesc::packed(DataType::U8, &[64, 64]).unwrap();
+    let scale = BufferTensorDesc::packed(DataType::F32, &[1, 1]).unwrap();
+    let tensor = ScaledTensor::new(&values, &[(&scale, &[64, 64])]).unwrap();
+    let limits = DeviceLimits::webgpu().with("max_binding", "1KiB").unwrap();
+    assert_eq!(tensor.split_binding(&limits).unwrap_err().code(), "no_pieces");
 }
 
 /// The SHA-256 of FIPS 180-4, in which the recorded answers are kept short.
