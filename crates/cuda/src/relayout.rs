@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig, PushKernelArg, sys};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
-use tensor_layout::checked::{Proven, OFFSET, add, len_u64};
+use tensor_layout::checked::{OFFSET, Proven, add, len_u64};
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{BoundBuffer, Pass, PipelineKey, Profile, Program, ProgramOptions, Sizes};
 
