@@ -71,7 +71,7 @@ impl Plane {
     ///
     /// # Errors
     ///
-    /// Those of [`place`](Self::place).
+    /// The errors of [`place`](Self::place).
     pub fn place_in(&self, field: &[BlockField], index: &[u64]) -> Result<Place, Error> {
         let (per, mut sizes) = (field.first().map_or(1, |field| field.per), self.sizes.clone());
         sizes.last_mut().into_iter().for_each(|last| *last = last.checked_div(per).unwrap_or(0));
