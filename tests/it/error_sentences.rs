@@ -16,7 +16,7 @@ const HEAD: &str = "# Error codes
 errors as `{\"code\", \"message\", \"axis\", \"value\", \"limit\"}`.
 
 This page is printed from the table of errors, `src/error/table.rs`. In a sentence, names in braces stand for what the error at hand names;
-where they leave the rule open, the last column says what must hold.
+where they leave the rule open, what must hold follows.
 ";
 
 /// The kinds of errors in the order of the page, with what they mean.
@@ -37,9 +37,9 @@ const KINDS: [(ErrorKind, &str); 11] = [
 fn page() -> String {
     let mut page = HEAD.to_owned();
     for (kind, about) in KINDS {
-        write!(page, "\n## {kind:?}\n\n{about}\n\n| code | sentence | in general |\n|---|---|---|\n").unwrap();
+        write!(page, "\n## {kind:?}\n\n{about}\n\n").unwrap();
         for row in Code::ALL.iter().map(|code| code.row()).filter(|row| row.kind == kind) {
-            writeln!(page, "| `{}` | {} | {} |", row.code, row.sentence, row.page).unwrap();
+            writeln!(page, "{}", format!("* `{}`: {}. {}", row.code, row.sentence, row.page).trim_end()).unwrap();
         }
     }
     page
@@ -52,7 +52,7 @@ fn the_page_is_what_the_table_says() {
         std::fs::write(path, page()).unwrap();
     }
     assert!(std::fs::read_to_string(path).unwrap() == page(), "print the page again: see the head of this file");
-    let rows = page().lines().filter(|line| line.starts_with("| `")).count();
+    let rows = page().lines().filter(|line| line.starts_with("* `")).count();
     assert_eq!(rows, Code::ALL.len(), "each kind is on the page");
 }
 

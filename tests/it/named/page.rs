@@ -66,7 +66,7 @@ fn table() -> String {
         let mut about = about.to_owned();
         about[..1].make_ascii_uppercase();
         write!(page, "\n### {name}\n\n{about}.\n\n").unwrap();
-        page += "| name | axes | types | memory | sizes |\n|---|---|---|---|---|\n";
+        page += "| layout | types | memory | sizes |\n|---|---|---|---|\n";
         for row in section {
             page += &line(row);
         }
@@ -142,9 +142,9 @@ fn notes(row: &Row) -> Vec<String> {
 
 fn line(row: &Row) -> String {
     let other = if row.other.is_empty() { String::new() } else { format!(" ({})", row.other) };
-    let needs = if row.needs.is_empty() { "any".to_owned() } else { row.needs.replace(',', " or ") };
-    let (axes, types, memory) = (row.axes, row.types.replace(' ', ", "), row.memory);
+    let types = if row.types == "any" { String::new() } else { row.types.replace(' ', ", ") };
+    let (axes, memory, needs) = (row.axes, row.memory, row.needs.replace(',', " or "));
     let name = row.to_string();
     let (_, name) = name.split_once('.').unwrap();
-    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {needs} |\n")
+    format!("| `{name}[{axes}]`{other} | {types} | `{memory}` | {needs} |\n")
 }

@@ -141,7 +141,7 @@ fn every_type_of_object_is_documented() {
             for (_, rest) in kinds.filter(|(before, _)| !before.contains("kind")) {
                 let kind = rest.split('"').next().unwrap();
                 let is_listed =
-                    [format!("| `{kind}` |"), format!("{{\"type\":\"{kind}\"")].iter().any(|row| page.contains(row));
+                    [format!("* `{kind}` ("), format!("{{\"type\":\"{kind}\"")].iter().any(|row| page.contains(row));
                 assert!(is_listed, "{}: docs/JSON.md does not list `{kind}`", path.display());
                 found += 1;
             }
