@@ -1,10 +1,12 @@
-"""Is every public module, type, trait and function shown by an example?
+"""Is every public module, type, trait and function shown by an example, and every public type `Send` and `Sync`?
 
     python3 .ci/examples_of_items.py target/doc/tensor_layout.json
 
 reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits and free functions without an example. Methods,
 fields and variants belong to their type, and constants say what they are. One example may show several items: an item counts if its own
 documentation has an example, or that of one of its methods, or if an example of its module or of another item there uses it by name.
+
+Types of `interop` mirror C structures with pointers, and may be bound to a thread; all others go from thread to thread.
 """
 
 import json
@@ -24,7 +26,7 @@ def main(path):
     with open(path) as file:
         data = json.load(file)
     index = data["index"]
-    missing, seen, total = [], set(), 0
+    missing, bound, seen, total = [], [], set(), 0
 
     def shown(item, page):
         return bool(examples(item["docs"])) or bool(re.search(rf"\b{re.escape(item['name'])}\b", page))
@@ -34,6 +36,11 @@ def main(path):
         total += 1
         if not shown(item, page):
             missing.append((item["span"]["filename"], item["span"]["begin"][0], path))
+
+    def is_bound(inner):
+        """Is a type not `Send`, or not `Sync`?"""
+        blocks = [index[str(id)]["inner"]["impl"] for id in inner.get("impls", []) if str(id) in index]
+        return any(block["is_negative"] and block["trait"]["path"].split("::")[-1] in ("Send", "Sync") for block in blocks)
 
     def methods(item, inner):
         """The public functions of a type or a trait."""
@@ -79,14 +86,18 @@ def main(path):
         elif kind in ("struct", "enum", "union", "trait"):
             own = "\n".join([page, *(examples(method["docs"]) for method in methods(item, inner))])
             note(item, name, own)
+            if is_bound(inner) and "::interop::" not in name:
+                bound.append((item["span"]["filename"], item["span"]["begin"][0], name))
         elif kind in ("function", "static", "type_alias", "macro"):
             note(item, name, page)
 
     visit(data["root"], "", "")
     for file, line, name in sorted(missing):
         print(f"{file}:{line}: no example shows {name}")
+    for file, line, name in sorted(bound):
+        print(f"{file}:{line}: {name} is not Send, or not Sync")
     print(f"{total - len(missing)} of {total} public items are shown by an example")
-    return bool(missing)
+    return bool(missing or bound)
 
 
 sys.exit(main(sys.argv[1]))

@@ -26,6 +26,20 @@ fn types(file: &str) -> impl Iterator<Item = (BlockType, Value)> {
 }
 
 #[test]
+fn padded_rows_of_blocks_begin_aligned() {
+    for (block_type, _) in types("blocks") {
+        for (alignment, outer) in [1, 7, 32, 256].into_iter().flat_map(|a| [0_u64, 1, 3].map(|outer| (a, outer))) {
+            let sizes = [outer, 4, 5 * block_type.values()];
+            let rows = BlockTensorDesc::padded_rows(block_type, &sizes, alignment).unwrap();
+            let row = (5 * block_type.bytes()).div_ceil(alignment) * alignment;
+            assert_eq!((rows.sizes(), rows.strides()), (&sizes[..], &[4 * row, row, block_type.bytes()][..]), "{rows}");
+        }
+        let none = BlockTensorDesc::padded_rows(block_type, &[block_type.values()], 0);
+        assert_eq!(none.unwrap_err().code(), "out_of_limits");
+    }
+}
+
+#[test]
 fn sizes_and_strides_are_those_of_ggml() {
     let mut seen = 0;
     for (block_type, record) in types("blocks") {

@@ -141,3 +141,33 @@ fn ranks_layers_and_halves_are_slices() {
     // A distance of blocks in bytes is the distance of the whole pages.
     assert_eq!(map("kv:LBNHC:u8[L=2,B=7@300,H=3,N=4,C=20]").strides().unwrap()[..2], [2100, 300]);
 }
+
+/// Parts of both sides are cut where a run of either side ends, and joined where neither does, whichever side is
+/// in the order of its table.
+#[test]
+fn tables_are_cut_at_the_runs_that_both_sides_have() {
+    let cache = |table: &str, tokens: usize| format!("kv:BNHC:u8[{table},T=11,H=2,N={tokens},C=3]");
+    let (fours, eights) = (cache("B=[3,4,0]/5", 4), cache("B=[1,0]/2", 8));
+    let (twos, whole) = (cache("B=[9,0,1,2,7,8]/10", 2), "u8[11,2,3]:[6,3,1]".to_owned());
+    // The tokens at which a run of a table ends.
+    let ends = |text: &str| match text {
+        text if text == fours => vec![8],
+        text if text == eights => vec![8],
+        text if text == twos => vec![2, 8],
+        _ => vec![],
+    };
+    let texts = [&fours, &eights, &twos, &whole];
+    for (from, to) in texts.iter().flat_map(|from| texts.map(|to| (*from, to))) {
+        let sides = [from, to].map(|text| text.parse::<Layout>().unwrap());
+        let plans = copies(&sides[0], &sides[1], &Settings::default()).unwrap();
+        let cuts: std::collections::BTreeSet<u64> = ends(from).into_iter().chain(ends(to)).collect();
+        assert_eq!(plans.list().len(), cuts.len() + 1, "{from} to {to}");
+        let source: Vec<u8> = (0..plans.source_size_in_bytes()).map(|byte| u8::try_from(byte).unwrap()).collect();
+        let mut written = vec![u8::MAX; usize::try_from(plans.destination_size_in_bytes()).unwrap()];
+        plans.run(&source, &mut written).unwrap();
+        for index in (0..66).map(|number| [number / 6, number / 3 % 2, number % 3]) {
+            let [at, then] = sides.each_ref().map(|side| side.values().place(&index).unwrap().offset);
+            assert_eq!(u64::from(written[usize::try_from(then).unwrap()]), at, "{from} to {to}: {index:?}");
+        }
+    }
+}
