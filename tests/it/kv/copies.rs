@@ -142,8 +142,8 @@ fn ranks_layers_and_halves_are_slices() {
     assert_eq!(map("kv:LBNHC:u8[L=2,B=7@300,H=3,N=4,C=20]").strides().unwrap()[..2], [2100, 300]);
 }
 
-/// Parts of both sides are cut where a run of either side ends, and joined where neither does, whichever side is
-/// in the order of its table.
+/// Parts of both sides are cut where a run of either side ends, and joined where neither does, whichever side
+/// is in the order of its table.
 #[test]
 fn tables_are_cut_at_the_runs_that_both_sides_have() {
     let cache = |table: &str, tokens: usize| format!("kv:BNHC:u8[{table},T=11,H=2,N={tokens},C=3]");
