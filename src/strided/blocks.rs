@@ -268,6 +268,9 @@ impl BlockTensorDesc {
     ///
     /// `not_a_view` if the innermost axis would move, and the errors of [`BufferTensorDesc::permute`].
     pub fn permute(&self, axes: &[usize]) -> Result<Self, Error> {
+        if axes.len() != self.sizes.len() {
+            return Err(Error::rank_mismatch("axes", self.sizes.len(), axes.len()));
+        }
         let mut all = Vec::from(axes);
         all.push(self.sizes.len());
         let bytes = self.bytes.permute(&all)?;

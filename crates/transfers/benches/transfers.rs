@@ -7,7 +7,7 @@ use std::time::Instant;
 use tensor_layout::relayout::Settings;
 use tensor_layout::{BufferTensorDesc, DataType, Relayout};
 use tensor_layout_text::Layout;
-use tensor_layout_text::kv::{KvCache, copies};
+use tensor_layout_text::kv::KvCache;
 use tensor_layout_text::layout;
 use tensor_layout_transfers::{Shards, TransferLimits, Transfers, reshard};
 
@@ -32,9 +32,9 @@ fn block_tables() {
         let seconds = least(50, || {
             let from = from.clone().with_blocks(&source, 1024).unwrap();
             let to = to.clone().with_blocks(&destination, 1024).unwrap();
-            let copies = copies(&from, &to).unwrap();
-            let lists = copies.iter().map(|copy| Transfers::repeated(&copy.plan, &copy.places, &executor).unwrap());
-            count = black_box(lists.map(|list| list.count()).sum::<u64>());
+            let copies = layout::copies(&from.into(), &to.into(), &Settings::default()).unwrap();
+            let placed: Vec<_> = copies.list().iter().map(|copy| (&*copy.plan, copy.at)).collect();
+            count = black_box(Transfers::placed(&placed, &executor).unwrap().count());
         });
         println!(
             "two tables of 1,000 blocks, {:?} loops: {count} transfers in {:.2} ms",

@@ -73,7 +73,7 @@ use crate::named::{TableRow, nearest, sections};
 use crate::part::Part;
 
 #[cfg(feature = "relayout")]
-pub use copies::{BlockCopy, copies};
+pub(crate) use copies::block_copies;
 use layout::{Field, Written, refused};
 pub use page::{PageField, Pages};
 pub use recognise::{Recognised, recognise};

@@ -71,6 +71,16 @@ impl Written {
 }
 
 impl KvCache {
+    /// The number of parts: the runs of neighbouring blocks, or 1 without a block table.
+    pub(crate) fn run_count(&self) -> usize {
+        self.runs().count()
+    }
+
+    /// The map of all blocks and all heads in memory.
+    pub(crate) fn all_blocks(&self) -> &IndexMap {
+        &self.whole
+    }
+
     /// Returns the part of a run of blocks, made of the part of another run, from which it differs in its
     /// first block alone. `None` if it has another length.
     pub(super) fn moved(&self, other: (u64, &[u64]), part: &Part, (start, run): (u64, &[u64])) -> Option<Part> {

@@ -1,7 +1,7 @@
 //! `Bound`: the strided tensor that an upload binds.
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error};
+use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, Error, IndexMap};
 
 use super::Plane;
 
@@ -34,14 +34,14 @@ impl Plane {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn bound(&self) -> Result<Bound, Error> {
-        let mut bound = match (self.any(), self.parts.as_slice()) {
+        let mut bound = match (self.any(), self.maps().next()) {
             (Some(layout), _) => bound_as(layout)?,
-            (None, [first, ..]) => {
-                let elements = self.parts.iter().map(|part| part.map.physical_elements()).max().unwrap_or(0);
-                let desc = row(first.map.data_type(), first.map.element_bits(), elements)?;
+            (None, Some(first)) => {
+                let elements = self.maps().map(IndexMap::physical_elements).max().unwrap_or(0);
+                let desc = row(first.data_type(), first.element_bits(), elements)?;
                 Bound { desc, remark: Some("bound as one row of elements, because it lies in several parts") }
             }
-            (None, []) => match &self.blocks {
+            (None, None) => match &self.blocks {
                 Some(blocks) => bound_as(&blocks.bytes().into())?,
                 None => return Err(self.why_without_map()),
             },

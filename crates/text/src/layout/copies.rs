@@ -20,6 +20,7 @@ use tensor_layout::strided::GapOwner;
 use tensor_layout::upload::DeviceLimits;
 use tensor_layout::{DataType, Error, IndexMap};
 
+use crate::kv::block_copies;
 use crate::numbers::list;
 
 use super::group_copy::GroupCopy;
@@ -157,17 +158,30 @@ fn plane_copies(
         return Ok(());
     }
     let settings = Settings { reversed, ..settings.clone() };
-    if let ([one], [other]) = (from.parts.as_slice(), to.parts.as_slice()) {
+    if let (Some(one), Some(other), [], true) =
+        (from.cache(), to.cache(), settings.reversed.as_slice(), from.part_count().max(to.part_count()) > 1)
+        && let Some(copies) = block_copies(one, other, &Settings { padding: Padding::Keep, ..settings.clone() })?
+    {
+        let placed = |(plan, own): (Arc<Relayout>, [u64; 2])| PartCopy {
+            plan,
+            at: [at[0].saturating_add(own[0]), at[1].saturating_add(own[1])],
+            flip: 0,
+            plane,
+        };
+        list.extend(copies.into_iter().map(placed));
+        return Ok(());
+    }
+    if let ([one], [other]) = (from.parts(), to.parts()) {
         let plan = Relayout::with_settings(&in_own_bytes(&one.map)?, &in_own_bytes(&other.map)?, &settings)?;
         list.push(PartCopy { plan: Arc::new(plan), at, flip: one.flip ^ other.flip, plane });
         return Ok(());
     }
-    if let Some(side) = [from, to].into_iter().find(|side| side.parts.is_empty()) {
+    if let Some(side) = [from, to].into_iter().find(|side| side.parts().is_empty()) {
         return Err(side.why_without_map());
     }
     check_sizes(from.map_sizes(), to.map_sizes())?;
     let is_cut = |axis: &usize| {
-        let parts = from.parts.iter().chain(&to.parts);
+        let parts = from.parts().iter().chain(to.parts());
         parts.filter_map(|part| part.indices.get(*axis)).any(|slice| *slice != tensor_layout::strided::Slice::ALL)
     };
     if let Some(axis) = settings.reversed.iter().find(|axis| is_cut(axis)) {
@@ -177,7 +191,7 @@ fn plane_copies(
     refuse_repeated(to)?;
     let mut shared = Shared { plans: Vec::new(), settings: Settings { padding: Padding::Keep, ..settings } };
     let mut last: Option<Last<'_>> = None;
-    for (one, runs, other) in common(&from.parts, &to.parts) {
+    for (one, runs, other) in common(from.parts(), to.parts()) {
         let copy = |plan, own: [u64; 2]| {
             let at = [at[0].saturating_add(own[0]), at[1].saturating_add(own[1])];
             PartCopy { plan, at, flip: one.flip ^ other.flip, plane }
@@ -199,7 +213,7 @@ fn plane_copies(
 
 /// Returns the copy of all groups of one plane to the rows of the other, if the two have this form.
 fn groups_to_rows(groups: &Plane, rows: &Plane) -> Option<(GroupCopy, bool)> {
-    let ((form, flip), [part]) = (groups.groups?, rows.parts.as_slice()) else { return None };
+    let ((form, flip), [part]) = (groups.groups?, rows.parts()) else { return None };
     let runs_forwards = groups.reversed.is_empty() && rows.reversed.is_empty() && part.flip == 0;
     GroupCopy::new(form, flip, &part.map).filter(|_| runs_forwards).map(|copy| (copy, true))
 }
@@ -347,7 +361,7 @@ fn pieces(from: &Part, to: &Part, runs: &Runs) -> Result<Vec<(IndexMap, IndexMap
 fn refuse_repeated(plane: &Plane) -> Result<(), Error> {
     let zeros = vec![0; plane.map_sizes().len()];
     let first = |part: &Part| part.map.offset(&zeros);
-    let stored = plane.parts.iter().filter(|part| plane.parts.len() > 1 && part.map.element_count() > 0);
+    let stored = plane.parts().iter().filter(|part| plane.parts().len() > 1 && part.map.element_count() > 0);
     let mut starts = stored.map(|part| Ok((first(part)?, part))).collect::<Result<Vec<_>, Error>>()?;
     starts.sort_by_key(|start| start.0);
     for (&(_, before), &(offset, part)) in starts.iter().zip(starts.iter().skip(1)) {

@@ -39,12 +39,13 @@ mod view;
 mod whole;
 mod write;
 
-use std::sync::{Arc, LazyLock};
+use core::hash::{Hash, Hasher};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use smallvec::SmallVec;
 use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
 use tensor_layout::tiled::Shape;
-use tensor_layout::{AnyLayout, ArrayShape, Error, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, Error, IndexMap, ToIndexMap};
 
 use crate::kv::{KvCache, PageField, Pages};
 use crate::named::NamedLayout;
@@ -103,7 +104,8 @@ enum Whole {
 pub struct Plane {
     /// The sizes, in values.
     sizes: Vec<u64>,
-    /// Empty for a plane that no index map describes: a divided array, or a value without elements.
+    /// Empty for a plane that no index map describes: a divided array, or a value without elements. A block
+    /// table makes its parts when they are needed.
     parts: SmallVec<[Part; 1]>,
     blocks: Option<BlockTensorDesc>,
     reversed: Vec<usize>,
@@ -149,11 +151,38 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Written {
     /// A layout in a notation, which makes the text unless it is kept.
-    One { layout: AnyLayout, notation: Notation, text: Kept },
-    /// A name or a cache of several parts, or a view without a text of its own.
+    One {
+        layout: AnyLayout,
+        notation: Notation,
+        text: Kept,
+    },
+    /// A name of several parts, or a view without a text of its own.
     Parts(Kept),
+    Table(Box<Table>),
     /// A value without elements, or without a size.
     Shape(Shape),
+}
+
+/// A cache whose blocks lie in several places. Its parts follow from it, and a copy between two caches needs
+/// none of them.
+#[derive(Debug, Clone)]
+struct Table {
+    cache: KvCache,
+    parts: OnceLock<Vec<Part>>,
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Table) -> bool {
+        self.cache == other.cache
+    }
+}
+
+impl Eq for Table {}
+
+impl Hash for Table {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.cache.hash(state);
+    }
 }
 
 /// The text that a plane keeps.
@@ -238,13 +267,7 @@ impl Layout {
     #[must_use]
     pub fn cache(&self) -> Option<&KvCache> {
         match self.planes.as_slice() {
-            [
-                Plane {
-                    written: Written::One { text: Kept::Cache(cache), .. } | Written::Parts(Kept::Cache(cache)),
-                    reversed,
-                    ..
-                },
-            ] if reversed.is_empty() => Some(cache),
+            [plane] if plane.reversed.is_empty() => plane.cache(),
             _ => None,
         }
     }
@@ -302,7 +325,21 @@ impl Plane {
     /// The part of a tensor of blocks is that of its bytes.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
-        &self.parts
+        match &self.written {
+            Written::Table(table) => table.parts.get_or_init(|| table.cache.parts()),
+            _ => &self.parts,
+        }
+    }
+
+    /// The number of parts.
+    fn part_count(&self) -> usize {
+        if let Written::Table(table) = &self.written { table.cache.run_count() } else { self.parts.len() }
+    }
+
+    /// The maps of the parts, or the map of all blocks of a block table, which has the same buffer.
+    fn maps(&self) -> impl Iterator<Item = &IndexMap> {
+        let of_table = if let Written::Table(table) = &self.written { Some(table.cache.all_blocks()) } else { None };
+        of_table.into_iter().chain(self.parts.iter().map(|part| &part.map))
     }
 
     /// The tensor of blocks whose bytes the parts have.
@@ -328,7 +365,7 @@ impl Plane {
     /// for some named layouts.
     #[must_use]
     pub fn alignment(&self) -> u64 {
-        self.parts.iter().map(|part| part.map.alignment()).max().unwrap_or(1)
+        self.maps().map(IndexMap::alignment).max().unwrap_or(1)
     }
 
     /// Whether the plane has elements: a token, an opaque value and an array without a size have none.
@@ -340,9 +377,9 @@ impl Plane {
     /// The name of the type of an element, or of the block type. Empty for a value without elements.
     #[must_use]
     pub fn type_name(&self) -> String {
-        match (&self.blocks, &self.written, self.parts.first()) {
+        match (&self.blocks, &self.written, self.maps().next()) {
             (Some(blocks), ..) => blocks.block_type().to_string(),
-            (None, _, Some(part)) => part.map.data_type().to_string(),
+            (None, _, Some(map)) => map.data_type().to_string(),
             (None, Written::One { layout: AnyLayout::Tiled(shape), .. }, _) => shape.data_type().to_string(),
             (None, Written::One { layout: AnyLayout::Strided(desc), .. }, _) => desc.data_type().to_string(),
             _ => String::new(),
@@ -360,7 +397,7 @@ impl Plane {
             Written::One { layout, .. } => Ok(layout.to_index_map()?.physical_size_in_bytes()),
             _ => {
                 let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.bytes().exact_size_in_bytes());
-                Ok(self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(blocks))
+                Ok(self.maps().map(IndexMap::physical_size_in_bytes).max().unwrap_or(blocks))
             }
         }
     }
@@ -422,11 +459,12 @@ impl TryFrom<NamedLayout> for Layout {
 /// Converts the cache as if its text had been read.
 impl From<KvCache> for Layout {
     fn from(cache: KvCache) -> Layout {
-        let (map, sizes, parts) = (cache.to_index_map().ok(), cache.sizes(), cache.parts());
-        let kept = Kept::Cache(Box::new(cache));
-        Layout::of(match map {
-            Some(map) => Plane::one(map.into(), Notation::Named, kept),
-            None => Plane::in_parts(sizes, parts, kept),
+        Layout::of(match cache.to_index_map() {
+            Ok(map) => Plane::one(map.into(), Notation::Named, Kept::Cache(Box::new(cache))),
+            Err(_) => {
+                let (sizes, parts) = (cache.sizes(), OnceLock::new());
+                Plane { sizes, written: Written::Table(Box::new(Table { cache, parts })), ..Plane::default() }
+            }
         })
     }
 }

@@ -88,7 +88,8 @@ impl Plane {
             (number, bits)
         });
         let in_map = index.clone();
-        let held = self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(&index)?)));
+        let held =
+            self.parts().iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(&index)?)));
         let (part, held, index) = held.ok_or_else(|| self.why_without_map())?;
         let mut place = Place { part, offset: held.map.offset(&index)?, index, in_block, bits: Vec::new() };
         for bits in place.in_block.iter().flat_map(|(_, bits)| bits) {
@@ -111,10 +112,10 @@ impl Plane {
     /// `index_out_of_range` for an offset past the end of the buffer, `undecided` if strides that do not nest
     /// take too long to search, and the reason why a plane has no index map.
     pub fn index_at(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
-        let longest = self.parts.iter().max_by_key(|part| part.map.physical_elements());
+        let longest = self.parts().iter().max_by_key(|part| part.map.physical_elements());
         let longest = longest.ok_or_else(|| self.why_without_map())?;
         let inside = |part: &&super::Part| offset < part.map.physical_elements();
-        for part in self.parts.iter().filter(inside) {
+        for part in self.parts().iter().filter(inside) {
             if let Some(index) = part.map.inverse(offset)? {
                 return Ok(Some(self.forwards_index(&part.outside(&index))));
             }
@@ -131,7 +132,7 @@ impl Plane {
 
     /// The sizes of the maps: those of the bytes for a tensor of blocks.
     pub(crate) fn map_sizes(&self) -> &[u64] {
-        match (&self.blocks, self.parts.as_slice()) {
+        match (&self.blocks, self.parts()) {
             (_, [part]) => part.map.sizes(),
             (Some(blocks), _) => blocks.bytes().sizes(),
             (None, _) => &self.sizes,
@@ -142,7 +143,7 @@ impl Plane {
     pub(crate) fn offset_in_map(&self, index: &[u64]) -> Result<u64, Error> {
         check_index(self.map_sizes(), index)?;
         let index = self.forwards_index(index);
-        let held = self.parts.iter().find_map(|part| Some((part, part.inside(&index)?)));
+        let held = self.parts().iter().find_map(|part| Some((part, part.inside(&index)?)));
         held.map_or_else(|| Err(self.why_without_map()), |(part, index)| part.map.offset(&index))
     }
 

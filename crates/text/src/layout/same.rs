@@ -98,8 +98,8 @@ impl Plane {
         if let Some(reason) = self.unlike_blocks(other) {
             return differ(reason);
         }
-        let (Some(part), Some(others)) = (self.parts.first(), other.parts.first()) else {
-            let without = if self.parts.is_empty() { self } else { other };
+        let (Some(part), Some(others)) = (self.parts().first(), other.parts().first()) else {
+            let without = if self.parts().is_empty() { self } else { other };
             return Err(without.why_without_map());
         };
         // If one side is a tensor of blocks and the other its bytes, the sizes in bytes are compared.
@@ -142,7 +142,7 @@ impl Plane {
     fn unlike_blocks(&self, other: &Plane) -> Option<String> {
         let of = |plane: &Plane| format!("blocks of {}", plane.type_name());
         let elements = |other: &Plane, plane: &Plane| {
-            let (map, bytes) = (&other.parts.first()?.map, plane.blocks.as_ref()?.bytes());
+            let (map, bytes) = (&other.parts().first()?.map, plane.blocks.as_ref()?.bytes());
             let is_bytes = map.data_type() == DataType::U8 && map.sizes() == bytes.sizes();
             (!is_bytes).then(|| format!("{} elements {}", map.data_type(), list(map.sizes())))
         };
@@ -159,7 +159,7 @@ impl Plane {
     /// The parts of both planes are cut at their common indices.
     fn first_difference(&self, other: &Plane) -> Result<(bool, Option<Vec<u64>>), Error> {
         let (mut differs, mut first): (bool, Option<Vec<u64>>) = (false, None);
-        for (part, runs, others) in common(&self.parts, &other.parts) {
+        for (part, runs, others) in common(self.parts(), other.parts()) {
             let (one, two) = (part.map_of(&runs)?, others.map_of(&runs)?);
             if one.same_places(&two)? {
                 continue;
@@ -183,7 +183,7 @@ impl Plane {
         if sizes.contains(&0) {
             return Ok((false, None));
         }
-        let has_strides = |plane: &Plane| matches!(&*plane.parts, [part] if part.map.strides().is_some());
+        let has_strides = |plane: &Plane| matches!(plane.parts(), [part] if part.map.strides().is_some());
         if has_strides(self) && has_strides(other) {
             let neighbours = (0..sizes.len()).rev().filter(|&axis| sizes.get(axis).is_some_and(|&size| size > 1));
             let neighbours = neighbours.map(|axis| (0..sizes.len()).map(|other| u64::from(other == axis)).collect());
@@ -195,7 +195,7 @@ impl Plane {
             return Ok((false, None));
         }
         // Each index is looked for in all parts of both planes.
-        let steps = checked::len_u64(self.parts.len().saturating_add(other.parts.len()));
+        let steps = checked::len_u64(self.part_count().saturating_add(other.part_count()));
         let mut left = EQUALITY_WORK_LIMIT;
         loop {
             if differs(&index)? {

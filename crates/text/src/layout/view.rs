@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use tensor_layout::plan::counted;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{AnyLayout, Error};
 
@@ -78,9 +79,13 @@ impl Layout {
             return Err(refused(reason));
         }
         let sizes = self.sizes();
-        let has_scales = self.planes.iter().any(|plane| plane.role != Role::Values);
-        if has_scales && matches!(step, ViewStep::Reshape(_) | ViewStep::Broadcast(_)) {
-            return Err(refused("values with scales are sliced or permuted"));
+        let shared = self.planes.iter().find_map(|plane| match &plane.role {
+            Role::Scales { per } => per.iter().enumerate().max_by_key(|(_, per)| **per),
+            _ => None,
+        });
+        if let (Some((axis, per)), ViewStep::Reshape(_) | ViewStep::Broadcast(_)) = (shared, step) {
+            let values = counted(*per, "value");
+            return Err(refused(format!("it has a scale for {values} of axis {axis}, so it is sliced or permuted")));
         }
         let view = |plane: &Plane| match &plane.role {
             Role::Scales { per } => {
@@ -187,10 +192,12 @@ impl Plane {
                 let reversed = self.reversed.iter().copied().filter(is_long).collect();
                 Ok(Plane { reversed, ..view })
             }
-            _ if !self.reversed.is_empty() => {
-                Err(refused("an axis runs backwards, and no step but --permute and --slice may follow"))
-            }
-            _ => self.forwards(step),
+            _ => match self.reversed.first().and_then(|axis| Some((axis, self.sizes.get(*axis)?))) {
+                Some((axis, size)) => {
+                    Err(refused(format!("axis {axis} of size {size} runs backwards, so it is sliced or permuted")))
+                }
+                None => self.forwards(step),
+            },
         }
     }
 
@@ -199,8 +206,10 @@ impl Plane {
         if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
             return Err(Error::axis_out_of_range(axis, rank));
         }
-        if self.blocks.is_some() && axes.contains(&innermost) {
-            return Err(refused(format!("axis {innermost} is stored in blocks of values, so it runs forwards")));
+        if let Some(blocks) = self.blocks.as_ref().filter(|_| axes.contains(&innermost)) {
+            let values = blocks.block_type().values();
+            let reason = format!("axis {innermost} is stored in blocks of {values} values, so it runs forwards");
+            return Err(refused(reason));
         }
         let is_turned = |axis: &usize| self.reversed.contains(axis) != axes.contains(axis);
         let is_long = |axis: &usize| self.sizes.get(*axis).is_some_and(|&size| size > 1);
@@ -218,7 +227,7 @@ impl Plane {
             (Written::One { layout, .. }, None) => {
                 Layout::from(step.apply(layout)?).planes.into_iter().next().unwrap_or_default()
             }
-            _ if self.parts.is_empty() => return Err(self.why_without_map()),
+            _ if self.parts().is_empty() => return Err(self.why_without_map()),
             _ => self.view_of_parts(step)?,
         };
         Ok(Plane { role: self.role.clone(), records: self.records.clone(), ..view })
@@ -233,14 +242,14 @@ impl Plane {
             ViewStep::Permute(axes) => {
                 let mut axes = axes.clone();
                 axes.extend(self.blocks.is_some().then_some(axes.len()));
-                for part in &self.parts {
+                for part in self.parts() {
                     let indices = axes.iter().filter_map(|&axis| part.indices.get(axis).copied()).collect();
                     parts.push(Part { map: part.map.permute(&axes)?, indices, flip: part.flip });
                 }
             }
             ViewStep::Slice(slices) => {
                 let taken = self.taken(slices)?;
-                for part in &self.parts {
+                for part in self.parts() {
                     let Some(runs) = part.common(&taken) else { continue };
                     let inside = |(run, taken): (&Run, &Run)| whole_or(run.within(*taken), taken.count);
                     let indices = runs.iter().zip(&taken).map(inside).collect();
@@ -248,8 +257,17 @@ impl Plane {
                 }
             }
             _ => {
-                let reason = format!("it lies in {} parts, which are sliced or permuted", self.parts.len());
-                return Err(refused(reason));
+                let count = self.part_count();
+                let cut = self.parts().get(1).and_then(|part| {
+                    let axis = part.indices.iter().position(|slice| *slice != Slice::ALL)?;
+                    Some((axis, part.indices.get(axis)?.start))
+                });
+                return Err(refused(match (cut, &self.blocks) {
+                    (Some((axis, at)), None) => {
+                        format!("axis {axis} is cut at {at} into {count} parts, which are sliced or permuted")
+                    }
+                    _ => format!("the bytes of its blocks lie in {count} parts, which are sliced or permuted"),
+                }));
             }
         }
         let sizes = match (&blocks, step, parts.as_slice()) {
@@ -261,7 +279,7 @@ impl Plane {
             _ => Vec::new(),
         };
         // A view without elements, or of one part, has a map of its own.
-        if let ([], Some(part), None) = (parts.as_slice(), self.parts.first(), &blocks) {
+        if let ([], Some(part), None) = (parts.as_slice(), self.parts().first(), &blocks) {
             let empty = tensor_layout::BufferTensorDesc::packed(part.map.data_type(), &sizes)?;
             return Ok(Layout::from(empty).planes.into_iter().next().unwrap_or_default());
         }

@@ -7,6 +7,8 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::Shape;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
+use crate::kv::KvCache;
+
 use super::{Kept, Layout, Plane, Role, Written};
 
 impl Layout {
@@ -76,11 +78,20 @@ impl Plane {
     ///
     /// `not_expressible` if the plane has several parts, or an axis that runs backwards.
     pub fn whole(&self) -> Result<&IndexMap, Error> {
-        match (self.parts.as_slice(), self.reversed.first()) {
-            ([part], None) => Ok(&part.map),
-            ([_], Some(axis)) => Err(refused(format!("axis {axis} runs backwards"))),
-            ([], _) => Err(self.why_without_map()),
-            (parts, _) => Err(refused(format!("it lies in {} parts, each with a map of its own", parts.len()))),
+        match (self.part_count(), self.parts.first(), self.reversed.first()) {
+            (1, Some(part), None) => Ok(&part.map),
+            (1, _, Some(axis)) => Err(refused(format!("axis {axis} runs backwards"))),
+            (0, ..) => Err(self.why_without_map()),
+            (count, ..) => Err(refused(format!("it lies in {count} parts, each with a map of its own"))),
+        }
+    }
+
+    /// The cache that the plane is, from the lowest address on.
+    pub(super) fn cache(&self) -> Option<&KvCache> {
+        match &self.written {
+            Written::One { text: Kept::Cache(cache), .. } => Some(cache),
+            Written::Table(table) => Some(&table.cache),
+            _ => None,
         }
     }
 
@@ -92,7 +103,7 @@ impl Plane {
                 let reason = format!("{text} stores the bits of blocks in groups of rows, so no element has one place");
                 Error::not_expressible("single index map", reason)
             }
-            Written::Parts(_) | Written::Shape(_) => none(),
+            Written::Parts(_) | Written::Table(_) | Written::Shape(_) => none(),
         }
     }
 

@@ -52,7 +52,7 @@ impl fmt::Display for Plane {
             return f.write_str(&text);
         }
         let (name, sizes) = (self.type_name(), list(&self.sizes));
-        match self.parts.len() {
+        match self.part_count() {
             1 => write!(f, "an index map of {name}{sizes}"),
             count => write!(f, "a view of {name}{sizes} in {}", counted(count, "part")),
         }
@@ -70,6 +70,7 @@ impl Plane {
     pub(super) fn own_text(&self) -> Option<String> {
         let forwards = || match &self.written {
             Written::Parts(kept) => kept.text(),
+            Written::Table(table) => Some(table.cache.to_string()),
             Written::Shape(shape) => Some(shape.to_string()),
             Written::One { layout, notation, text: kept } => {
                 kept.text().or_else(|| text_in(layout, *notation).or_else(|_| text(layout)).ok())
@@ -91,7 +92,7 @@ impl Plane {
     /// Returns a text of NumPy or CuTe with negative strides. CuTe's notation has no offset, and its strides
     /// behind a swizzle have no sign.
     fn signed_in(&self, notation: Notation, text: &str) -> Option<String> {
-        let is_plain = || self.parts.first().is_some_and(|part| part.map.base() == 0 && part.map.swizzle().is_none());
+        let is_plain = || self.parts().first().is_some_and(|part| part.map.base() == 0 && part.map.swizzle().is_none());
         match notation {
             Notation::Numpy => signed_numpy(text, &self.reversed),
             Notation::CuTe if is_plain() => signed_cute(text, &self.reversed),
@@ -112,7 +113,7 @@ impl Plane {
     pub fn notation(&self) -> Notation {
         match &self.written {
             Written::One { notation, .. } => *notation,
-            Written::Parts(_) => Notation::Named,
+            Written::Parts(_) | Written::Table(_) => Notation::Named,
             Written::Shape(_) => Notation::Xla,
         }
     }
@@ -135,9 +136,8 @@ impl Plane {
             Written::One { layout, notation: own, text } => {
                 text.text().filter(|_| *own == notation).map_or_else(|| text_in(layout, notation), Ok)
             }
-            Written::Parts(kept @ (Kept::Text(_) | Kept::Cache(_))) if notation == Notation::Named => {
-                Ok(kept.text().unwrap_or_default())
-            }
+            Written::Parts(Kept::Text(text)) if notation == Notation::Named => Ok(text.clone()),
+            Written::Table(table) if notation == Notation::Named => Ok(table.cache.to_string()),
             Written::Shape(shape) if notation == Notation::Xla => Ok(shape.to_string()),
             _ => Err(self.whole().err().unwrap_or_else(|| self.why_without_map())),
         }

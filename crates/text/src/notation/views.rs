@@ -310,7 +310,11 @@ impl ViewStep {
             ViewStep::Reshape(sizes) => blocks.reshape(sizes),
             ViewStep::Permute(axes) => blocks.permute(axes),
             ViewStep::Slice(slices) => blocks.slice(slices),
-            ViewStep::Broadcast(_) => Err(Error::not_expressible("broadcast", "it is a tensor of blocks")),
+            ViewStep::Broadcast(_) => {
+                let (axis, values) = (blocks.sizes().len().saturating_sub(1), blocks.block_type().values());
+                let reason = format!("axis {axis} is stored in blocks of {values} values");
+                Err(Error::not_expressible("broadcast", reason))
+            }
             ViewStep::Reverse(_) => Err(backwards()),
         }
     }
