@@ -125,7 +125,7 @@ impl BoxGroups {
                 let backwards = !reversed.is_empty() && a.dims().iter().any(|dim| reversed.contains(dim));
                 boxes.add(a.extent, &a.chain, &b.chain, backwards, &mut segments)?;
             }
-            return boxes.simplified(source.element_count()).swizzled(source, destination);
+            return boxes.simplified(source, destination);
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
@@ -136,12 +136,16 @@ impl BoxGroups {
             }
             boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0, &mut segments)?;
         }
-        boxes.simplified(source.element_count()).swizzled(source, destination)
+        boxes.simplified(source, destination)
     }
 
-    /// Returns the boxes with the swizzle of each side applied to the offsets of that side. `None` if a box
-    /// does not decompose, or there would be too many.
-    fn swizzled(self, source: &IndexMap, destination: &IndexMap) -> Option<BoxGroups> {
+    /// Merges the loops that all boxes have, and applies the swizzle of each side to the offsets of that
+    /// side. `None` if a box does not decompose, or there would be too many.
+    // This function is inlined, because a call would copy the boxes, which are large.
+    #[inline(always)]
+    fn simplified(mut self, source: &IndexMap, destination: &IndexMap) -> Option<BoxGroups> {
+        simplify(&mut self.common.loops);
+        debug_assert_eq!(self.elements(), source.element_count().into(), "{self:?}");
         let swizzles = [source.swizzle(), destination.swizzle()];
         if swizzles.iter().all(Option::is_none) {
             return Some(self);
@@ -184,13 +188,6 @@ impl BoxGroups {
         }
         self.groups.push(group);
         Some(())
-    }
-
-    /// Merges the loops that all boxes have. All boxes together have `elements` elements.
-    fn simplified(mut self, elements: u64) -> BoxGroups {
-        simplify(&mut self.common.loops);
-        debug_assert_eq!(self.elements(), elements.into(), "{self:?}");
-        self
     }
 
     fn elements(&self) -> u128 {
@@ -240,7 +237,7 @@ impl BoxGroups {
             boxes = boxes.divided_by(len_u64(group.len()));
             let chosen = usize::try_from(number.divided_by(boxes).modulo(len_u64(group.len()))).ok();
             if let Some(segment) = chosen.and_then(|chosen| group.get(chosen)) {
-                combined.add(segment.clone());
+                combined.add(segment);
             }
         }
         Cow::Owned(combined.in_order())

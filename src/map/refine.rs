@@ -13,11 +13,10 @@
 
 use crate::checked::{self, Proven, len_u64};
 use crate::short_sort::sort_by_key;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Digit, below, evaluate};
 
@@ -218,10 +217,10 @@ impl CopyBox {
     }
 
     /// Adds loops, which begin at an offset from the start of this box.
-    pub(super) fn add(&mut self, inside: CopyBox) {
+    pub(super) fn add(&mut self, inside: &CopyBox) {
         self.source += inside.source;
         self.destination += inside.destination;
-        self.loops.extend(inside.loops);
+        self.loops.extend(inside.loops.iter().cloned());
     }
 
     pub(crate) fn in_order(mut self) -> CopyBox {
@@ -284,10 +283,13 @@ pub(super) struct Part<'a> {
     pub(super) outside: CopyBox,
 }
 
+/// The parts of a cut block are two, and need no allocation.
+type Parts<'a> = SmallVec<[Part<'a>; 2]>;
+
 impl Part<'_> {
     fn inside(self, outside: &CopyBox) -> Self {
         let mut both = outside.clone();
-        both.add(self.outside);
+        both.add(&self.outside);
         Part { outside: both, ..self }
     }
 }
@@ -301,7 +303,7 @@ pub(super) fn refine<'a>(
     mut source: &'a [Digit],
     mut destination: &'a [Digit],
     common: &mut CopyBox,
-) -> Option<Option<Vec<Part<'a>>>> {
+) -> Option<Option<Parts<'a>>> {
     loop {
         (source, destination) = (below(source, extent), below(destination, extent));
         // No digits are left only if the extent is 1.
@@ -323,14 +325,14 @@ pub(super) fn refine<'a>(
             let blocks = CopyBox { loops: blocks.into_iter().collect(), ..CopyBox::at(0, 0) };
             let cut = CopyBox::at(whole * step.0, whole * step.1);
             let part = |extent, outside| Part { extent, source, destination, outside };
-            return Some(Some(vec![part(boundary, blocks), part(rest, cut)]));
+            return Some(Some(smallvec![part(boundary, blocks), part(rest, cut)]));
         }
         common.loops.extend(blocks);
         extent = boundary;
     }
 }
 
-fn clash<'a>(extent: u64, source: &'a [Digit], destination: &'a [Digit]) -> Option<Vec<Part<'a>>> {
+fn clash<'a>(extent: u64, source: &'a [Digit], destination: &'a [Digit]) -> Option<Parts<'a>> {
     let (block, common_multiple) = clashing(source, destination);
     let inside = |extent, outside| Part {
         extent,
@@ -347,7 +349,7 @@ fn clash<'a>(extent: u64, source: &'a [Digit], destination: &'a [Digit]) -> Opti
         let (source, destination) = value(number);
         CopyBox { source, destination, loops }
     };
-    let mut parts = Vec::new();
+    let mut parts = Parts::new();
     // Whole periods come first, then the rest. Each of the two consists of whole blocks and at most one
     // partial block.
     for (start, numbers, repeats) in [(0, period, repeats), (period * repeats, rest, 1)] {

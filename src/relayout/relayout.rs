@@ -135,7 +135,9 @@ impl Relayout {
         knobs: Knobs,
     ) -> Result<Relayout, Error> {
         let axes = &settings.reversed;
-        let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
+        // One by one, because a pair of maps would be copied once more.
+        let source = source.to_index_map()?;
+        let destination = destination.to_index_map()?;
         let (destination_size, zero_padding) = (destination.total_size_in_bytes(), destination.has_zero_padding());
         let widths = check_pair(&source, &destination)?;
         destination.check_injective()?;

@@ -108,13 +108,8 @@ pub(crate) struct Picks {
     /// windows of the source. So 5 to 7 windows are counted as 8, and nothing is picked from the extra
     /// windows.
     pub(crate) windows: (usize, usize),
-    /// The indices of the bytes that a window of the destination takes from a window of the source. There is
-    /// a line for each such pair. The lines of one destination window follow each other, in the order of the
-    /// source windows.
-    pub(crate) indices: Vec<Line>,
-    /// For each window of the destination, a mask with ones at the bytes of channels. Empty if all bytes are
-    /// bytes of channels.
-    pub(crate) written: Vec<Line>,
+    /// The indices, and then what is written: a second list would take as long to allocate as to fill.
+    tables: Vec<Line>,
 }
 
 impl Channels {
@@ -190,6 +185,19 @@ impl Channels {
 }
 
 impl Picks {
+    /// The indices of the bytes that a window of the destination takes from a window of the source. There is
+    /// a line for each such pair. The lines of one destination window follow each other, in the order of the
+    /// source windows.
+    pub(crate) fn indices(&self) -> &[Line] {
+        &self.tables[..self.windows.0 * self.windows.1]
+    }
+
+    /// For each window of the destination, a mask with ones at the bytes of channels. Empty if all bytes are
+    /// bytes of channels.
+    pub(crate) fn written(&self) -> &[Line] {
+        &self.tables[self.windows.0 * self.windows.1..]
+    }
+
     fn new(
         unit: usize,
         window: usize,
@@ -203,14 +211,27 @@ impl Picks {
             _ => MOST_CHANNELS,
         };
         let (picked, nothing) = if window == LINE { (HIGHEST, 0) } else { (0, HIGHEST) };
-        let mut indices = vec![Line([nothing; LINE]); inputs * outputs];
-        let mut written = vec![Line([0; LINE]); outputs];
+        let pairs = inputs * outputs;
+        let mut tables = Vec::with_capacity(pairs + outputs);
+        tables.resize(pairs, Line([nothing; LINE]));
+        // A side of rows, or of groups whose units are all channels, has no other bytes.
+        let units = channels.iter().fold(0_u8, |units, &(_, to)| units | 1 << (to / unit).min(MOST_CHANNELS - 1));
+        let is_whole = match destination {
+            Side::Rows => true,
+            Side::Groups(count) => usize::try_from(units.count_ones()) == Ok(count),
+        };
+        if !is_whole {
+            tables.resize(pairs + outputs, Line([0; LINE]));
+        }
+        let (indices, written) = tables.split_at_mut(pairs);
+        // The windows have 16 or 64 bytes, and a division would take most of the time.
+        let shift = window.trailing_zeros();
         // Where a unit of a channel is in a step: the number of its window, and its place in the window. A
         // unit never crosses the end of a window, because every offset is a multiple of its length.
         let place = |side: Side, step: usize, offset: usize, channel: usize, group: usize| match side {
             Side::Groups(_) => {
                 let at = group * step + offset;
-                (at / window, at % window)
+                (at >> shift, at & (window - 1))
             }
             Side::Rows => (channel, group * unit),
         };
@@ -218,20 +239,20 @@ impl Picks {
             for (channel, &(from, to)) in channels.iter().enumerate() {
                 let (input, index) = place(source, steps.0, from, channel, group);
                 let (output, at) = place(destination, steps.1, to, channel, group);
-                let bytes = indices[output * inputs + input].0[at..].iter_mut().zip(&mut written[output].0[at..]);
-                for ((slot, written), index) in bytes.take(unit).zip(index..) {
-                    (*slot, *written) = (picked | u8::try_from(index).unwrap_or(0), 0xff);
+                let slots = &mut indices[output * inputs + input].0[at..at + unit];
+                for (slot, index) in slots.iter_mut().zip(index..) {
+                    *slot = picked | u8::try_from(index).unwrap_or(0);
+                }
+                if let Some(line) = written.get_mut(output) {
+                    line.0[at..at + unit].fill(0xff);
                 }
             }
         }
         if window < LINE {
-            for line in indices.iter_mut().chain(&mut written) {
+            for line in tables.iter_mut() {
                 (window..LINE).step_by(window).for_each(|at| line.0.copy_within(..window, at));
             }
         }
-        if written.iter().all(|line| line.0 == [0xff; LINE]) {
-            written.clear();
-        }
-        Picks { window, source, destination, windows: (inputs, outputs), indices, written }
+        Picks { window, source, destination, windows: (inputs, outputs), tables }
     }
 }

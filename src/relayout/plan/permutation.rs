@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
 use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, PermutedBlocks, Prefetch, SMALL_PROGRAM};
 
@@ -110,7 +111,7 @@ pub(super) fn together(boxes: &[Cow<'_, CopyBox>], bits: u32, site: Site<'_>) ->
     if in_bytes(innermost.destination)? > LONGEST_BLOCK {
         return None;
     }
-    let mut shared: Vec<map::Stride> = first.loops.iter().map(Loop::stride).collect::<Option<_>>()?;
+    let mut shared: SmallVec<[map::Stride; 4]> = first.loops.iter().map(Loop::stride).collect::<Option<_>>()?;
     shared.retain(|step| others.iter().all(|copy| copy.loops.contains(&Loop::Strided(*step))));
     // Loops are sorted by the stride of the destination, so the innermost that all boxes share goes from
     // block to block.

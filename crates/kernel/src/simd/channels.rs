@@ -17,7 +17,7 @@ use crate::machine::LINE;
 pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channels) {
     let picks = channels.picks();
     // Without stores under a mask, the bytes between channels would be read and stored again.
-    let may_store = picks.written.is_empty() || V::WINDOW == V::BYTES || walk.readable;
+    let may_store = picks.written().is_empty() || V::WINDOW == V::BYTES || walk.readable;
     // SAFETY: the caller upholds the contract of this function. Each arm has the number of windows of its
     // tables.
     unsafe {
@@ -177,7 +177,7 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
             // Steps that stream begin and end at lines. Steps before and after them go through the cache, and
             // may overlap them, as the last step may overlap the one before it.
             let aligned = |group: usize| iteration.to.addr().wrapping_add(group * steps.1).is_multiple_of(LINE);
-            let may_stream = walk.streaming && picks.written.is_empty() && step.is_in_registers();
+            let may_stream = walk.streaming && picks.written().is_empty() && step.is_in_registers();
             let head = if may_stream { (0..=whole - of_step).take(LINE).find(|&group| aligned(group)) } else { None };
             let (head, count) = head.map_or((0, 0), |head| (head, (whole - head) / of_step));
             let count = count - count % (LINE / V::BYTES);
@@ -234,7 +234,7 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
     unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
         // SAFETY: the caller upholds the contract of this function. Each arm stores windows of its kind.
         unsafe {
-            match (self.picks.written.first(), self.is_in_registers()) {
+            match (self.picks.written().first(), self.is_in_registers()) {
                 (Some(written), _) => match (self.rows, self.unit) {
                     (Some(rows), 1) => join_four::<V, 1, 2>(rows, written, at, count),
                     (Some(rows), 2) => join_four::<V, 2, 4>(rows, written, at, count),
@@ -259,12 +259,9 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
     #[inline(always)]
     unsafe fn run<const LANES: usize, const STORE: u8>(&self, (mut from, mut to): (*const u8, *mut u8), count: usize) {
         let Step { picks, sources, destinations, bytes, .. } = self;
-        let outputs = picks.windows.1;
-        assert!(
-            outputs <= MOST_CHANNELS && picks.indices.len() == INPUTS * outputs,
-            "a table for each pair of windows"
-        );
-        assert!(STORE != store::CHOSEN || picks.written.len() == outputs, "a table for each window");
+        let (outputs, indices, written) = (picks.windows.1, picks.indices(), picks.written());
+        assert!(outputs <= MOST_CHANNELS && indices.len() == INPUTS * outputs, "a table for each pair of windows");
+        assert!(STORE != store::CHOSEN || written.len() == outputs, "a table for each window");
         let streamed: [bool; MOST_CHANNELS] =
             std::array::from_fn(|output| to.wrapping_add(destinations.offsets[output]).align_offset(LINE) == 0);
         let is_aligned = bytes.1.is_multiple_of(V::BYTES);
@@ -279,7 +276,7 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
                 // SAFETY: the windows of this step are readable, by the contract of this function.
                 *window = unsafe { sources.load::<V, LANES>(from.add(offset)) };
             }
-            let mut table = picks.indices.as_ptr();
+            let mut table = indices.as_ptr();
             for (output, &offset) in destinations.offsets.iter().enumerate().take(outputs) {
                 let mut bytes = zero;
                 for (input, &window) in windows.iter().enumerate() {
@@ -312,7 +309,7 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
                     store::LANES => unsafe { destinations.store::<V, LANES>(bytes, to) },
                     _ => {
                         // SAFETY: there is a table for each of `outputs` windows, as asserted above.
-                        let written = unsafe { load_table::<V>(picks.written.as_ptr().add(output)) };
+                        let written = unsafe { load_table::<V>(written.as_ptr().add(output)) };
                         if V::WINDOW == V::BYTES {
                             // SAFETY: the window of this step is writable. A vector whose windows are whole
                             // registers has stores under a mask.
