@@ -1,14 +1,19 @@
-// What hand-written loops over registers of 32 bytes (AVX2) reach in the cases where this crate takes more than 2.5 times a copy.
+// What hand-written loops over registers of 32 bytes (AVX2) reach in the cases where this crate takes more than 2.5 times a copy, and
+// in rows that begin inside lines.
 //
 //     cc -O3 -mavx2 -o floors benches/floors.c && ./floors
 //
-// Each line has the time of the loop and of the copy of as many bytes (memcpy), in nanoseconds, and their ratio. Minima of 300 batches in turns.
+// Each line has the time of the loop and of the copy of as many bytes (memcpy), in nanoseconds, and their ratio. Minima of 300 batches in turns, or of 7 of the
+// large cases.
 #define _POSIX_C_SOURCE 199309L
 #include <immintrin.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+// The length of either buffer.
+enum { SIZE = 1 << 27 };
 
 typedef void (*loop)(const unsigned char *, unsigned char *);
 
@@ -83,6 +88,139 @@ static void bgra_to_bgr(const unsigned char *from, unsigned char *to) {
     }
 }
 
+// u8[224,224,3], the first three bytes of four to planes.
+static void bgra_to_planes(const unsigned char *from, unsigned char *to) {
+    const __m256i index = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const __m256i close = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (int i = 0; i < 224 * 224; i += 32) {
+        __m256i a[4];
+        for (int j = 0; j < 4; j++) {
+            __m256i pixels = _mm256_shuffle_epi8(_mm256_loadu_si256((const void *)(from + 4 * i + 32 * j)), index);
+            a[j] = _mm256_permutevar8x32_epi32(pixels, close);
+        }
+        // Each register has 8 bytes of blue and of green in its lower lane, and of red in its upper lane.
+        __m256i low[2] = {_mm256_unpacklo_epi64(a[0], a[1]), _mm256_unpacklo_epi64(a[2], a[3])};
+        __m256i high[2] = {_mm256_unpackhi_epi64(a[0], a[1]), _mm256_unpackhi_epi64(a[2], a[3])};
+        _mm256_storeu_si256((void *)(to + i), _mm256_permute2x128_si256(low[0], low[1], 0x20));
+        _mm256_storeu_si256((void *)(to + 50176 + i), _mm256_permute2x128_si256(high[0], high[1], 0x20));
+        _mm256_storeu_si256((void *)(to + 100352 + i), _mm256_permute2x128_si256(low[0], low[1], 0x31));
+    }
+}
+
+// 32 rows of 16 bytes to 16 rows of 32: rows i and i + 16 are the lanes of a register.
+static inline void bytes_32x16(const unsigned char *from, size_t pitch, unsigned char *to, size_t other) {
+    __m256i a[16], b[16];
+    for (int k = 0; k < 16; k++) {
+        const unsigned char *row = from + pitch * k;
+        a[k] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)row)), _mm_loadu_si128((const void *)(row + 16 * pitch)), 1);
+    }
+    // Four rounds: rows k and k + 8 are interleaved, which in the end makes columns of rows.
+    for (int round = 0; round < 4; round++) {
+        for (int k = 0; k < 8; k++) b[2 * k] = _mm256_unpacklo_epi8(a[k], a[k + 8]), b[2 * k + 1] = _mm256_unpackhi_epi8(a[k], a[k + 8]);
+        memcpy(a, b, sizeof a);
+    }
+    for (int k = 0; k < 16; k++) _mm256_storeu_si256((void *)(to + other * k), a[k]);
+}
+
+// u8[512,512] transposed.
+static void transpose_u8(const unsigned char *from, unsigned char *to) {
+    for (int i = 0; i < 512; i += 32)
+        for (int j = 0; j < 512; j += 16) bytes_32x16(from + 512 * i + j, 512, to + 512 * j + i, 512);
+}
+
+// u4[4096,11008], words of 8 rows to the tiles of Marlin, 16 by 64: a word has the bytes of two columns 8 apart,
+// from two words each, first their lower halves and then their upper halves.
+static void gptq_to_marlin(const unsigned char *from, unsigned char *to) {
+    const __m256i half = _mm256_set1_epi8(15);
+    for (int k = 0; k < 256; k++)
+        for (int n = 0; n < 172; n++, to += 512) {
+            __m256i words[4][4];
+            for (int j = 0; j < 4; j++) {
+                __m256i low[2], high[2];
+                for (int b = 0; b < 2; b++) {
+                    const unsigned char *at = from + (size_t)k * 2 * 44032 + n * 256 + j * 64 + b * 32;
+                    __m256i x = _mm256_loadu_si256((const void *)at), y = _mm256_loadu_si256((const void *)(at + 44032));
+                    low[b] = _mm256_or_si256(_mm256_and_si256(x, half), _mm256_slli_epi16(_mm256_and_si256(y, half), 4));
+                    high[b] = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(x, 4), half), _mm256_andnot_si256(half, y));
+                }
+                __m256i l[2] = {_mm256_unpacklo_epi8(low[0], low[1]), _mm256_unpackhi_epi8(low[0], low[1])};
+                __m256i h[2] = {_mm256_unpacklo_epi8(high[0], high[1]), _mm256_unpackhi_epi8(high[0], high[1])};
+                for (int b = 0; b < 2; b++) {
+                    words[2 * b][j] = _mm256_unpacklo_epi16(l[b], h[b]);
+                    words[2 * b + 1][j] = _mm256_unpackhi_epi16(l[b], h[b]);
+                }
+            }
+            // Each thread has four words, one of each 16 columns.
+            for (int t = 0; t < 4; t++) {
+                __m256i *w = words[t];
+                __m256i a = _mm256_unpacklo_epi32(w[0], w[1]), b = _mm256_unpackhi_epi32(w[0], w[1]);
+                __m256i c = _mm256_unpacklo_epi32(w[2], w[3]), d = _mm256_unpackhi_epi32(w[2], w[3]);
+                __m256i out[4] = {_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c), _mm256_unpacklo_epi64(b, d), _mm256_unpackhi_epi64(b, d)};
+                for (int i = 0; i < 4; i += 2) {
+                    _mm256_stream_si256((void *)(to + 64 * t + 16 * i), _mm256_permute2x128_si256(out[i], out[i + 1], 0x20));
+                    _mm256_stream_si256((void *)(to + 256 + 64 * t + 16 * i), _mm256_permute2x128_si256(out[i], out[i + 1], 0x31));
+                }
+            }
+        }
+    _mm_sfence();
+}
+
+// f16[8192,256], the scales of blocks of 34 bytes to those of four rows of blocks, 136 bytes apart.
+static void scales(const unsigned char *from, unsigned char *to) {
+    for (int i = 0; i < 8192; i += 4)
+        for (int j = 0; j < 256; j++)
+            for (int k = 0; k < 4; k++) memcpy(to + (size_t)i * 8704 + 136 * j + 2 * k, from + (size_t)(i + k) * 8704 + 34 * j, 2);
+}
+
+// u8[8191,8191] transposed, in panels of 32 rows by 512 columns. The rest of each side is copied byte by byte.
+static void transpose_8191(const unsigned char *from, unsigned char *to) {
+    enum { N = 8191 };
+    for (int j0 = 0; j0 < N; j0 += 512)
+        for (int i = 0; i < N; i += 32)
+            for (int j = j0; j < j0 + 512 && j < N; j += 16) {
+                if (i + 32 <= N && j + 16 <= N) bytes_32x16(from + (size_t)N * i + j, N, to + (size_t)N * j + i, N);
+                else for (int k = i; k < i + 32 && k < N; k++) for (int l = j; l < j + 16 && l < N; l++) to[(size_t)N * l + k] = from[(size_t)N * k + l];
+            }
+}
+
+// f32[n,n,5] and f32[n,n,25], runs of 20 and of 100 bytes to the transposed place, 16 rows at a time.
+static inline void swap(const unsigned char *from, unsigned char *to, size_t n, size_t run) {
+    for (size_t i = 0; i < n; i += 16)
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = i; k < i + 16 && k < n; k++) memcpy(to + (j * n + k) * run, from + (k * n + j) * run, run);
+}
+static void swap_20(const unsigned char *from, unsigned char *to) { swap(from, to, 1501, 20); }
+static void swap_100(const unsigned char *from, unsigned char *to) { swap(from, to, 1001, 100); }
+
+// f32[16,17,300,300], planes to pixels: two squares and one number.
+static void planes_to_17(const unsigned char *from, unsigned char *to) {
+    for (int n = 0; n < 16; n++)
+        for (int i = 0; i < 90000; i += 8) {
+            const float *a = (const float *)from + (size_t)n * 17 * 90000 + i;
+            float *b = (float *)to + ((size_t)n * 90000 + i) * 17;
+            square(a, 90000, b, 17), square(a + 8 * 90000, 90000, b + 8, 17);
+            for (int k = 0; k < 8; k++) b[17 * k + 16] = a[16 * 90000 + k];
+        }
+}
+
+// f64[256,256,256] with its axes in reverse order: squares of 4 by 4, one line of each row at a time.
+static void reverse_f64(const unsigned char *from, unsigned char *to) {
+    for (size_t j = 0; j < 256; j++)
+        for (size_t i = 0; i < 256; i += 8)
+            for (size_t k = 0; k < 256; k += 4)
+                for (size_t h = i; h < i + 8; h += 4) {
+                    const double *a = (const double *)from + h * 65536 + j * 256 + k;
+                    double *b = (double *)to + k * 65536 + j * 256 + h;
+                    __m256d r[4], s[4];
+                    for (int l = 0; l < 4; l++) r[l] = _mm256_loadu_pd(a + l * 65536);
+                    for (int l = 0; l < 2; l++) s[2 * l] = _mm256_unpacklo_pd(r[2 * l], r[2 * l + 1]), s[2 * l + 1] = _mm256_unpackhi_pd(r[2 * l], r[2 * l + 1]);
+                    for (int l = 0; l < 2; l++) {
+                        _mm256_storeu_pd(b + l * 65536, _mm256_permute2f128_pd(s[l], s[l + 2], 0x20));
+                        _mm256_storeu_pd(b + (l + 2) * 65536, _mm256_permute2f128_pd(s[l], s[l + 2], 0x31));
+                    }
+                }
+}
+
 static double batch(loop run, const unsigned char *from, unsigned char *to, size_t bytes, int times) {
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
@@ -97,12 +235,16 @@ static double batch(loop run, const unsigned char *from, unsigned char *to, size
 int main(void) {
     struct { const char *name; loop run; size_t bytes; } cases[] = {
         {"planes_to_bgra_224", planes_to_bgra, 3 * 50176}, {"transpose_f32 (tiny)", transpose, 4096}, {"8x8_f32", planes_8x8, 4000 * 256},
-        {"untile_bf16 (tiny)", untile, 4096}, {"bgra_to_rgb_224", bgra_to_bgr, 3 * 50176}};
-    unsigned char *from = aligned_alloc(4096, 1 << 21), *to = aligned_alloc(4096, 1 << 21);
-    for (int i = 0; i < 1 << 21; i++) from[i] = (unsigned char)(i ^ i >> 8), to[i] = 0xa5;
+        {"untile_bf16 (tiny)", untile, 4096}, {"bgra_to_rgb_224", bgra_to_bgr, 3 * 50176},
+        {"bgra_to_planes_224", bgra_to_planes, 3 * 50176}, {"transpose_u8 (small)", transpose_u8, 1 << 18},
+        {"gptq_to_marlin_u4", gptq_to_marlin, 4096 * 11008 / 2}, {"q8_0_to_q8_0x4_scales", scales, 2 * 8192 * 256},
+        {"transpose_u8_8191", transpose_8191, 8191 * 8191}, {"swap_runs_of_20_bytes", swap_20, 1501 * 1501 * 20}, {"swap_runs_of_100_bytes", swap_100, 1001 * 1001 * 100},
+        {"nchw_to_nhwc_f32_c17", planes_to_17, 16 * 17 * 90000 * 4}, {"reverse_3d_f64", reverse_f64, 1 << 27}};
+    unsigned char *from = aligned_alloc(4096, SIZE), *to = aligned_alloc(4096, SIZE);
+    for (int i = 0; i < SIZE; i++) from[i] = (unsigned char)(i ^ i >> 8), to[i] = 0xa5;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         double best[2] = {1e18, 1e18};
-        for (int i = 0; i < 300; i++)
+        for (int i = 0; i < (cases[c].bytes > 1 << 21 ? 7 : 300); i++)
             for (int copy = 0; copy < 2; copy++) {
                 int times = (int)(1 + 2000000 / cases[c].bytes);
                 double t = batch(copy ? NULL : cases[c].run, from, to, cases[c].bytes, times > 200 ? 200 : times);
