@@ -76,7 +76,7 @@ fn frames() -> impl Strategy<Value = (Side, Side)> {
 }
 
 proptest! {
-    #![proptest_config(cases(1500))]
+    #![proptest_config(cases(700))]
 
     #[test]
     fn channels_of_frames_are_copied_as_literally(
