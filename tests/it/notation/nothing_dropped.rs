@@ -298,6 +298,12 @@ fn changed_texts_of_every_kind_lose_nothing() {
         "f4e2m1fn[128,320]:[320,1] with f8e8m0fnu[128,10]:[10,1] per 32",
         "memref<4x6xf32, strided<[11, 13], offset: 5>>",
         "(f32[5]{0}, s8[3]{0})",
+        "frame.nv12<pitch=2048>:u8[1080,1920]",
+        "kv page B=4 { conv: bf16[3,5], ssm: f32[2,3] } to 64",
+        "q4_0[4,64]:[40,18]",
+        "q4_0[4,64]:[36,18], axes [0] backwards",
+        "f32[1,5]{1,0:T(2,2)}+12",
+        "sglang.packed_vnni2:bf16[48,32] --slice 16:40,:",
     ] {
         assert!(text.parse::<Layout>().is_ok(), "{text}");
         changes(text).unwrap();

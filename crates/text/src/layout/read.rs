@@ -63,6 +63,16 @@ impl FromStr for Layout {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Layout, Error> {
+        // Nearly every text is one layout and nothing more.
+        let has_words = [OPTION, WITH, BACKWARDS].iter().any(|words| text.contains(words));
+        if has_words { Layout::with_words(text) } else { Layout::of_front(text) }
+    }
+}
+
+impl Layout {
+    /// Reads a text with words behind a layout: scales, axes that run backwards, options of the command
+    /// `view`.
+    fn with_words(text: &str) -> Result<Layout, Error> {
         let mut options = text.split(OPTION);
         let source = Layout::without_options(options.next().unwrap_or_default())?;
         let (mut view, mut steps) = (source.clone(), Vec::new());
@@ -75,9 +85,7 @@ impl FromStr for Layout {
         }
         Ok(if steps.is_empty() { source } else { view.with_steps(&source, steps) })
     }
-}
 
-impl Layout {
     /// Reads a text without options of the command `view`.
     fn without_options(text: &str) -> Result<Layout, Error> {
         if text.contains(WITH) {
@@ -94,23 +102,30 @@ impl Layout {
             let axes = axes.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect();
             return Layout::without_options(layout)?.view(&ViewStep::Reverse(axes));
         }
+        Layout::of_front(text)
+    }
+
+    /// Reads a text that the word at its front decides.
+    fn of_front(text: &str) -> Result<Layout, Error> {
         let mut cursor = Cursor::new(text);
-        if cursor.rest().starts_with("frame.") {
-            let frame = Frame::read(&mut cursor)?;
-            cursor.end("nothing more")?;
-            return frame.try_into();
-        }
-        if Pages::begins(cursor.rest()) {
-            let pages = Pages::read(&mut cursor)?;
-            cursor.end("nothing more")?;
-            return pages.try_into();
-        }
-        match read_whole(&mut cursor)? {
-            Read::One { layout, notation, text, reversed } => Ok(Layout::of_one(layout, notation, text, reversed)),
-            Read::Blocks(blocks) => Ok(blocks.into()),
-            Read::Named(named) => named.try_into(),
-            Read::Cache(cache) => Ok(cache.into()),
-            Read::Shape(shape) => Ok(shape.into()),
+        match cursor.rest() {
+            rest if rest.starts_with("frame.") => {
+                let frame = Frame::read(&mut cursor)?;
+                cursor.end("nothing more")?;
+                frame.try_into()
+            }
+            rest if Pages::begins(rest) => {
+                let pages = Pages::read(&mut cursor)?;
+                cursor.end("nothing more")?;
+                pages.try_into()
+            }
+            _ => match read_whole(&mut cursor)? {
+                Read::One { layout, notation, text, reversed } => Ok(Layout::of_one(layout, notation, text, reversed)),
+                Read::Blocks(blocks) => Ok(blocks.into()),
+                Read::Named(named) => named.try_into(),
+                Read::Cache(cache) => Ok(cache.into()),
+                Read::Shape(shape) => Ok(shape.into()),
+            },
         }
     }
 }
