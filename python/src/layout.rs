@@ -330,6 +330,32 @@ impl Layout {
         PyTuple::new(py, names)
     }
 
+    /// The names of the fields of the blocks, of a tensor of blocks. Other layouts have none.
+    ///
+    /// >>> Layout("q4_K[4,512]").block_fields
+    /// ('values', 'scales per 32', 'minima per 32', 'scales per 256', 'minima per 256')
+    #[getter]
+    fn block_fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.values().block_fields().map(|(name, _)| name).collect::<Vec<_>>())
+    }
+
+    /// Returns where a number of a field of the blocks is stored, for each range of its bits: the offset of a
+    /// byte, and the first and the end of the bits, counted from that byte. On the last axis, the index
+    /// counts the numbers of the field.
+    ///
+    /// >>> Layout("q4_K[4,512]").block_bits("scales per 32", (1, 9))
+    /// [(437, 0, 6)]
+    fn block_bits(&self, field: &str, index: Numbers) -> PyResult<Vec<(u64, u64, u64)>> {
+        let plane = self.values();
+        let found = plane.block_fields().find(|(name, _)| name == field);
+        let (_, numbers) = found.ok_or_else(|| {
+            let names: Vec<String> = plane.block_fields().map(|(name, _)| name).collect();
+            refusal("not_expressible", &format!("{field:?} is no field of the blocks, which are {names:?}"))
+        })?;
+        let bits = plane.place_in(numbers, &index.0).map_err(refused)?.bits;
+        Ok(bits.into_iter().map(|(byte, bits)| (byte, bits.start, bits.end)).collect())
+    }
+
     /// Returns the layout in sizes and strides, with the same rank or a higher one, or the reason why there
     /// are none.
     ///

@@ -4,6 +4,7 @@ import copy
 import doctest
 import pathlib
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def test_the_docstrings_hold():
             result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
             assert result.failed == 0, name
             tried += result.attempted
-    methods = ["lower", "same", "fingerprint", "view", "offset", "index", "notations", "padding", "planes"]
+    methods = ["lower", "same", "fingerprint", "view", "offset", "index", "notations", "padding", "planes", "block_fields", "block_bits"]
     for owner, method in [(Layout, method) for method in methods] + [(relayout.Shards, "fused")]:
         for test in doctest.DocTestFinder(recurse=False).find(getattr(owner, method), method, globs=vars(relayout)):
             result = doctest.DocTestRunner().run(test)
@@ -53,6 +54,43 @@ def test_every_offset_is_numpys():
         index = tuple(int(rng.integers(n)) for n in array.shape)
         assert layout.offset(index) * 4 == sum(i * s for i, s in zip(index, array.strides))
         assert layout.index(layout.offset(index)) == index
+
+
+KINDS = (pathlib.Path(__file__).parents[2] / "crates/cli/tests/answers/kinds.md").read_text()
+
+
+def test_every_kind_of_layout_answers():
+    """The answers are those of the command line, on its page of kinds."""
+    offset = r"\$ tensor-layout offset '(.*)' ([\d,]+)\n(?:value |\{0\} )?(\d+)"
+    offsets = re.findall(offset, KINDS)
+    assert len(offsets) == 12
+    for text, index, expected in offsets:
+        index, layout = tuple(map(int, index.split(","))), Layout(text)
+        described = KINDS.split(f"$ tensor-layout describe '{text}'\n")[1].split("$ ")[0]
+        size = re.search(r"(?:memory|buffer) +(\d+) bytes", described)[1]
+        assert (layout.offset(index), layout.bytes) == (int(expected), int(size)), text
+        assert len(layout.sizes) == len(index) and all(i < size for i, size in zip(index, layout.sizes)), text
+        assert layout.same(text) and layout.same(str(layout)) and layout.same(pickle.loads(pickle.dumps(layout))), text
+        for found in re.findall(re.escape(f"$ tensor-layout offset --inverse '{text}' 5\n") + r"\[([\d,]+)\]\n", KINDS):
+            assert layout.index(5) == tuple(map(int, found.split(","))), text
+        view = re.search(re.escape(f"$ tensor-layout view '{text}' --slice ") + r"(\S+)\n(.*)\n", KINDS)
+        if view and not view[2].startswith("error: "):
+            slices = [[int(end) if end else None for end in part.split(":")] for part in view[1].split(",")]
+            assert str(layout.view(slice=tuple(slice(*ends) for ends in slices))) == view[2], text
+
+
+def test_blocks_have_their_numbers_in_fields():
+    # q4_0: a scale of two bytes, then the nibbles of 32 values.
+    weights = Layout("q4_0[4,64]")
+    assert weights.block_fields == ("values", "scales per 32")
+    assert weights.block_bits("scales per 32", (3, 1)) == [(126, 0, 16)]
+    assert weights.block_bits("values", (0, 17)) == [(3, 4, 8)]
+    with pytest.raises(LayoutError, match='"scales" is no field'):
+        weights.block_bits("scales", (0, 0))
+    with pytest.raises(LayoutError, match="index 2 on axis 1"):
+        weights.block_bits("scales per 32", (0, 2))
+    assert Layout("f32[2,3]:[5,1]").block_fields == ()
+    assert Layout("iq2_s[1,256]").block_fields == ("scales per 16", "scales per 256")
 
 
 def test_tiles_are_xlas():
