@@ -23,7 +23,8 @@ impl ArrayShape {
     ///
     /// `overflow` if the number of elements passes 64 bits.
     pub fn physical_elements(&self) -> Result<u64, Error> {
-        let mut bounds = self.physical_sizes();
+        let order = self.layout().minor_to_major().iter().rev();
+        let mut bounds: Dims = order.filter_map(|&dimension| self.sizes().get(dimension).copied()).collect();
         for split in &self.layout().split_configs {
             let bound = usize::try_from(split.dimension).ok().and_then(|dimension| bounds.get_mut(dimension));
             if let Some(bound) = bound {
@@ -35,13 +36,6 @@ impl ArrayShape {
         }
         let elements = checked::product(&bounds, PHYSICAL)?;
         checked::round_up(elements, self.layout().tail_padding_alignment, PHYSICAL)
-    }
-
-    /// The sizes in the order of memory, major to minor.
-    #[must_use]
-    pub(crate) fn physical_sizes(&self) -> Dims {
-        let order = self.layout().minor_to_major().iter().rev();
-        order.filter_map(|&dimension| self.sizes().get(dimension).copied()).collect()
     }
 
     /// The size of the data in the buffer in bytes, padding included, rounded up to a whole byte. The prefix

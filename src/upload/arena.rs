@@ -1,7 +1,6 @@
 //! `Arena`: buffers, offsets and bindings for many tensors in one call. `PackedBuffer`: offsets in one
 //! buffer.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
@@ -14,7 +13,7 @@ use crate::strided::BlockTensorDesc;
 
 use super::bindings::Binding;
 use super::limits::{DeviceLimits, common_multiple};
-use super::report::{Errors, UploadReport};
+use super::report::Errors;
 use super::split::split_binding;
 use super::tensor::Tensor;
 use super::validate::{Role, UploadBuffer, check, validate, validate_description};
@@ -59,7 +58,7 @@ pub struct ArenaBinding {
     /// The bytes of the buffer to bind.
     pub bound: Range<u64>,
     /// The bytes at the end of `bound` that hold no element, counted from the start of `bound`, as in
-    /// [`UploadReport::padding`]. Zero them once, when the buffer is made.
+    /// [`UploadReport::padding`](super::UploadReport::padding). Zero them once, when the buffer is made.
     pub padding: Range<u64>,
     /// Whether the device reads or writes the tensor.
     pub role: Role,
@@ -163,16 +162,12 @@ impl Arena {
     /// ```
     #[must_use]
     pub fn bindings(&self) -> Vec<Binding<'_>> {
-        let binding = |one: &'_ ArenaBinding| {
+        let bindings = self.tensors.iter().flatten().map(|one| {
             let length = self.buffers.get(one.buffer).copied().unwrap_or(0);
-            (checked::len_u64(one.buffer), UploadBuffer::new(length, one.offset, one.role))
-        };
-        let all = self.tensors.iter().flatten();
-        all.map(|one| {
-            let (id, buffer) = binding(one);
-            Binding::new(&one.layout, id, buffer)
-        })
-        .collect()
+            let buffer = UploadBuffer::new(length, one.offset, one.role);
+            Binding::new(&one.layout, checked::len_u64(one.buffer), buffer)
+        });
+        bindings.collect()
     }
 
     pub(super) fn add(
@@ -182,14 +177,14 @@ impl Arena {
         limits: &DeviceLimits,
         open: &mut Option<usize>,
     ) -> Result<Vec<ArenaBinding>, Errors> {
-        let description = validate_description(layout, limits);
         // A tensor that is too large for a binding is cut. Its pieces must not have another problem.
-        let pieces = match description {
+        let report = match validate_description(layout, limits) {
             Err(errors) if errors.iter().any(|error| error.code() != "binding_limit") => return Err(errors),
-            Err(errors) => split_binding(layout, limits).map_err(|error| Errors::new(vec![error], *errors.report))?,
-            Ok(report) => split_binding(layout, limits).map_err(|error| Errors::new(vec![error], report))?,
+            Err(errors) => *errors.report,
+            Ok(report) => report,
         };
-        let refused = |error| Errors::new(vec![error], UploadReport::of_nothing(limits));
+        let pieces = split_binding(layout, limits).map_err(|error| Errors::new(Vec::from([error]), report))?;
+        let refused = |error| Errors::of(error, limits);
         let mut bindings = Vec::new();
         for piece in pieces {
             let (layout, indices) = (piece.layout, piece.indices);

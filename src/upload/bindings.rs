@@ -1,7 +1,6 @@
 //! `validate_bindings`: checks the tensors of one dispatch, also against each other.
 
 use crate::checked::{exact, len_u64, wide_product};
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -91,7 +90,7 @@ pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec
     for (second, binding) in bindings.iter().enumerate() {
         let result = match &binding.tensor {
             Ok(tensor) => outcome(check(tensor, Some(&binding.buffer), limits)),
-            Err(error) => Err(Errors::new(vec![error.clone()], UploadReport::of_nothing(limits))),
+            Err(error) => Err(Errors::of(error.clone(), limits)),
         };
         let bound = &report_of(&result).bound;
         let earlier = bindings.iter().zip(results.iter().map(report_of)).enumerate();

@@ -267,7 +267,7 @@ impl DeviceLimits {
 /// The general rules together with the stricter rules for a type.
 impl DeviceLimits {
     /// Returns the common multiple of a general number and of those of the stricter rules for a type.
-    fn strictest(&self, data_type: DataType, general: u64, of: impl Fn(&TypeLimits) -> u64) -> u64 {
+    pub(super) fn strictest(&self, data_type: DataType, general: u64, of: impl Fn(&TypeLimits) -> u64) -> u64 {
         let rules = self.stricter_types.iter().filter(|limits| limits.data_types.contains(&data_type));
         rules.fold(general.max(1), |all, limits| common_multiple(all, of(limits)).unwrap_or(u64::MAX))
     }
@@ -280,10 +280,6 @@ impl DeviceLimits {
         let element = if self.whole_elements { whole_elements(bits) } else { 1 };
         let all = self.strictest(data_type, self.offset_alignment, |limits| limits.offset_alignment);
         common_multiple(all, element).unwrap_or(u64::MAX)
-    }
-
-    pub(super) fn inner_size_multiple_of(&self, data_type: DataType) -> u64 {
-        self.strictest(data_type, 1, |limits| limits.inner_size_multiple)
     }
 }
 

@@ -211,6 +211,11 @@ impl Errors {
         Errors { errors, report: Box::new(report) }
     }
 
+    /// The error of a layout of which nothing can be reported.
+    pub(super) fn of(error: Error, limits: &DeviceLimits) -> Errors {
+        Errors::new(Vec::from([error]), UploadReport::of_nothing(limits))
+    }
+
     /// The stable code of every error: see [`Error::code`].
     #[must_use]
     pub fn codes(&self) -> Vec<&'static str> {

@@ -10,7 +10,7 @@ use crate::strided::{Integer, index_of};
 
 use super::arena::{Arena, ArenaBinding, ArenaErrors, PackedBuffer};
 use super::limits::{DeviceLimits, common_multiple};
-use super::report::{Errors, UploadReport};
+use super::report::Errors;
 use super::split::{BindingPiece, split_binding};
 use super::validate::Role;
 
@@ -220,10 +220,9 @@ impl Arena {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn of_scaled(tensors: &[(&ScaledTensor<'_>, Role)], limits: &DeviceLimits) -> Result<Arena, ArenaErrors> {
-        let refused = |error| Errors::new(Vec::from([error]), UploadReport::of_nothing(limits));
         Arena::of(tensors, limits, |arena, tensor, role, open| {
             let mut bindings: Vec<Vec<ArenaBinding>> = tensor.planes.iter().map(|_| Vec::new()).collect();
-            for piece in tensor.split_binding(limits).map_err(refused)? {
+            for piece in tensor.split_binding(limits).map_err(|error| Errors::of(error, limits))? {
                 for (own, piece) in bindings.iter_mut().zip(piece.planes) {
                     let placed = arena.add(&piece.layout, role, limits, open)?;
                     own.extend(placed.into_iter().map(|one| ArenaBinding { indices: piece.indices.clone(), ..one }));

@@ -73,7 +73,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
             if limits.unit_inner_stride && stride != 1 {
                 errors.push(Code::InnerStride.on_axis(axis, stride, 0));
             }
-            let multiple = limits.inner_size_multiple_of(data_type);
+            let multiple = limits.strictest(data_type, 1, |limits| limits.inner_size_multiple);
             if !size.is_multiple_of(multiple) {
                 errors.push(Code::SizeUnaligned.on_axis(axis, size, multiple));
             }

@@ -5,7 +5,6 @@ use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{GapOwner, IndexWidth};
 use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::limits::{DeviceLimits, byte_of, common_multiple};
@@ -193,7 +192,7 @@ pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceL
 }
 
 pub(super) fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &DeviceLimits) -> Result<Tensor<'a>, Errors> {
-    Tensor::of(layout).map_err(|error| Errors::new(vec![error], UploadReport::of_nothing(limits)))
+    Tensor::of(layout).map_err(|error| Errors::of(error, limits))
 }
 
 fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) {

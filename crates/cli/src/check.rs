@@ -1,6 +1,7 @@
 //! `check`: whether a device takes a tensor in a buffer.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::Fingerprint;
@@ -43,16 +44,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TAG")]
     fingerprint: Option<Fingerprint>,
     /// Whether the device reads or writes the buffer.
-    #[arg(long, default_value = "input", ignore_case = true)]
-    role: RoleName,
+    #[arg(long, default_value = "input", ignore_case = true, value_parser = roles())]
+    role: Role,
     #[command(flatten)]
     tensor_box: BoxArguments,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum RoleName {
-    Input,
-    Output,
+fn roles() -> impl TypedValueParser<Value = Role> {
+    let role = |word: String| if word.eq_ignore_ascii_case("output") { Role::Output } else { Role::Input };
+    PossibleValuesParser::new(["input", "output"]).map(role)
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
@@ -73,7 +73,7 @@ pub fn check_object(
     is_output: bool,
     tensor_box: Option<&TensorMapBox>,
 ) -> Result<Value, Error> {
-    let role = if is_output { RoleName::Output } else { RoleName::Input };
+    let role = if is_output { Role::Output } else { Role::Input };
     let (layout, named, none) = (None, String::new(), BoxArguments::default());
     let arguments = Arguments { layout, limits: named, buffer, offset, fingerprint: None, role, tensor_box: none };
     let limits = &tensor_box.map_or_else(|| limits.clone(), |found| found.limits(limits));
@@ -214,10 +214,7 @@ fn checked(
         [part] => min_size_in_bytes(&part.map)?,
         _ => desc.min_size_in_bytes(),
     };
-    let role = match arguments.role {
-        RoleName::Input => Role::Input,
-        RoleName::Output => Role::Output,
-    };
+    let role = arguments.role;
     // Limits that take strides also check the data type. If small elements are bound as bytes, these limits
     // get the layout instead of the bytes.
     let is_bytes = desc.data_type() != data_type;

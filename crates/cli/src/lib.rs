@@ -218,8 +218,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
     if let Err(error) = tensor_layout::relayout::requested_level() {
         output.warn(&format!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
     }
-    output.set_json(cli.json);
-    output.set_type(cli.data_type.clone());
+    output.set(cli.json, cli.data_type.clone());
     let verdict = match &cli.command {
         Command::Describe(arguments) => describe::run(arguments, &mut output),
         Command::Offset(arguments) => offset::run(arguments, &mut output),

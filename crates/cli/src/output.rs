@@ -85,12 +85,8 @@ impl<'w> Output<'w> {
         Output { json: false, input_line: 0, data_type: None, out, err }
     }
 
-    pub(crate) fn set_json(&mut self, json: bool) {
-        self.json = json;
-    }
-
-    pub(crate) fn set_type(&mut self, data_type: Option<String>) {
-        self.data_type = data_type;
+    pub(crate) fn set(&mut self, json: bool, data_type: Option<String>) {
+        (self.json, self.data_type) = (json, data_type);
     }
 
     pub(crate) fn is_json(&self) -> bool {

@@ -250,7 +250,10 @@ impl Part {
         let contents = match &*input {
             bytes if bytes.starts_with(gguf::MAGIC) => gguf::read(bytes),
             bytes if bytes.starts_with(npy::MAGIC) => array(bytes, input.path()),
-            bytes => safetensors::read(bytes).map_err(|why| other_format(bytes).map_or(why, str::to_owned)),
+            bytes => safetensors::read(bytes).map_err(|why| {
+                let other = OTHER_FORMATS.iter().find(|(magic, _)| bytes.starts_with(magic));
+                other.map_or(why, |&(_, what)| what.to_owned())
+            }),
         };
         let contents = contents.map_err(|why| Error::new(input.path(), why))?;
         Ok(Part { name, input, contents })
@@ -318,18 +321,15 @@ impl<'f> Tensor<'f> {
         &self.entry.name
     }
 
-    pub(crate) fn shared_name(&self) -> Arc<str> {
-        Arc::clone(&self.entry.name)
-    }
-
     /// The logical sizes, outermost first.
     #[must_use]
     pub fn sizes(&self) -> &'f [u64] {
         &self.entry.sizes
     }
 
-    pub(crate) fn shared_sizes(&self) -> Arc<[u64]> {
-        Arc::clone(&self.entry.sizes)
+    /// The name and the sizes, shared with this tensor.
+    pub(crate) fn shared(&self) -> (Arc<str>, Arc<[u64]>) {
+        (Arc::clone(&self.entry.name), Arc::clone(&self.entry.sizes))
     }
 
     /// The kind and the sizes, which determine the layout. Tensors with an equal form have equal layouts.
@@ -412,7 +412,3 @@ const OTHER_FORMATS: [(&[u8], &str); 5] = [
     (b"version https://git-lfs", "is a Git LFS pointer; `git lfs pull` downloads the file that it stands for"),
     (b"{", "is a JSON file; the index of a sharded model has a name that ends in .json"),
 ];
-
-fn other_format(bytes: &[u8]) -> Option<&'static str> {
-    OTHER_FORMATS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|&(_, what)| what)
-}

@@ -148,6 +148,7 @@ pub fn lay_out(
         chosen.retain(|&place| missing(target, place).is_some());
     }
 
+    let usual_threads = || thread::available_parallelism().map_or(1, NonZeroUsize::get).min(4);
     let threads = settings.threads.unwrap_or_else(usual_threads);
     let done = at_once(&chosen, threads, |&place| {
         let Some(part) = parts.get(place) else { return Ok((Vec::new(), None)) };
@@ -337,10 +338,6 @@ impl Rows {
     fn of(&mut self, plan: &Plan<'_>, answer: Answer) -> Row {
         plan.row(self.part, answer, &mut self.explained)
     }
-}
-
-fn usual_threads() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(4)
 }
 
 /// Runs `work` on every item with this many threads. Returns the results in the order of the items. After a

@@ -86,10 +86,11 @@ pub enum Answer {
 
 impl Row {
     pub(super) fn new(tensor: Tensor<'_>, part: usize, outcome: Result<LaidOut, Error>) -> Row {
+        let (name, sizes) = tensor.shared();
         Row {
             part,
-            name: tensor.shared_name(),
-            sizes: tensor.shared_sizes(),
+            name,
+            sizes,
             type_name: tensor.type_name(),
             from: tensor.layout().ok().filter(|_| tensor.has_named_layout()).map(|layout| layout.to_string()),
             is_aligned: tensor.is_aligned(),

@@ -128,16 +128,13 @@ fn swizzled(map: &IndexMap, [bits, lowest, distance]: Numbers, in_bytes: bool) -
     map.clone().with_swizzle(&swizzle?)
 }
 
-fn is_shape(first: char) -> bool {
-    first == '(' || first.is_ascii_digit()
-}
-
 /// Reads a layout of `tensor-layouts`, whose bits count elements. `None` if the text is no such layout.
 pub(super) fn read_tensor_layouts(
     cursor: &mut Cursor<'_>,
     data_type: DataType,
 ) -> Result<Option<(IndexMap, Vec<usize>)>, Error> {
     const SWIZZLE: &str = "`Swizzle(` and three numbers";
+    let is_shape = |first: char| first == '(' || first.is_ascii_digit();
     let is_layout = cursor.rest().strip_prefix("Layout(").is_some_and(|shape| shape.starts_with(is_shape));
     if is_layout && cursor.eat("Layout(") {
         let read = cute::read_with(cursor, data_type, ",")?;
