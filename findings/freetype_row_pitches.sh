@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# FreeType 2.13.2 (freetype-py 2.5.1): the rows of one glyph are padded to 1, 2 or 4 bytes, by the mode it is rendered in. Gray rows are packed, rows of
-# bits are whole words of 16, rows of three subpixels a pixel are whole words of 32; three subpixels a column are packed again.
+# FreeType 2.13.2 (freetype-py 2.5.1): the rows of one glyph are padded to 1, 2 or 4 bytes, by the mode it is rendered in. Gray rows are packed,
+# rows of bits are whole words of 16, rows of three subpixels a pixel are whole words of 32; three subpixels a column are packed again.
 #
-# An upload that takes one alignment for all glyphs, or the bits rounded up to bytes, reads rows from wrong places. Both forms with subpixels also
-# have 6 more of them than three a pixel. Seen for a box of 3 rows, width x rows and pitch in bytes:
+# An upload that takes one alignment for all glyphs, or the bits rounded up to bytes, reads rows from wrong places. Both forms with subpixels
+# also have 6 more of them than three a pixel. Seen for a box of 3 rows, width x rows and pitch in bytes:
 #   5 pixels: gray 5 x 3, pitch 5; bits 5 x 3, pitch 2; subpixels of rows 21 x 3, pitch 24; of columns 5 x 15, pitch 5
 #   9 pixels: gray 9 x 3, pitch 9; bits 9 x 3, pitch 2; subpixels of rows 33 x 3, pitch 36; of columns 9 x 15, pitch 9
 #   17 pixels: gray 17 x 3, pitch 17; bits 17 x 3, pitch 4; subpixels of rows 57 x 3, pitch 60; of columns 17 x 15, pitch 17

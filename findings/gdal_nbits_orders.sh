@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# GDAL 3.10.3 (rasterio 1.4.4): a raster that is written with NBITS=2 or 4 has the first pixel in the low bits of a byte in an Erdas Imagine file (HFA)
-# and in the high bits in a GeoTIFF. In a NITF file it has a byte of its own, though all three say NBITS of the band when they are read.
+# GDAL 3.10.3 (rasterio 1.4.4): a raster that is written with NBITS=2 or 4 has the first pixel in the low bits of a byte in an Erdas Imagine file
+# (HFA) and in the high bits in a GeoTIFF. In a NITF file it has a byte of its own, though all three say NBITS of the band when they are read.
 #
 # A reader of the memory cannot go by that number. HFA writes whole blocks of 64 x 64 pixels, a GeoTIFF rows of whole bytes, and NBITS=3 is a
 # stream of 3 bits in a GeoTIFF and 8 bits, NBITS forgotten, in HFA. Seen for 1, 2, 3, .. in 3 rows of 5, the bytes that hold the first row:

@@ -3,7 +3,8 @@
 # nesting order of dimensions": they are sorted by their strides with the sign, so an axis that is reversed becomes the innermost one.
 #
 # The view works in every pipeline, and its copy is refused by all that want pixels of a row side by side, which is what pipelines want where
-# nothing else is said. An axis that is innermost and reversed stays where it is. Seen, strides from the innermost axis, for 0 to 11 in 3 rows of 4:
+# nothing else is said. An axis that is innermost and reversed stays where it is. Seen, strides from the innermost axis, for 0 to 11 in 3 rows of
+# 4:
 #   plain: strides [1, 4], copy [1, 4], runs
 #   rows reversed: strides [1, -4], copy [3, 1], Constraint violated: p0.stride.0 (3) == 1 (1)
 #   columns reversed: strides [-1, 4], copy [1, 4], runs

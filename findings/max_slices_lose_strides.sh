@@ -2,8 +2,8 @@
 # MAX 26.7.0 for Python: a slice of a `driver.Buffer` knows its strides, and what it lends by DLPack is a packed tensor of the same sizes that
 # begins at the slice's first element. `to_numpy()` and `copy()` give the same wrong elements, without an error.
 #
-# `contiguous()` and `item()` read the same slice right, and `inplace_copy_from` refuses it. Rows that lie one behind another are right everywhere. Seen
-# for 0 to 11 in 3 rows of 4:
+# `contiguous()` and `item()` read the same slice right, and `inplace_copy_from` refuses it. Rows that lie one behind another are right
+# everywhere. Seen for 0 to 11 in 3 rows of 4:
 #   [:, 1:3]: strides (4, 1), DLPack, to_numpy and copy [[1, 2], [3, 4], [5, 6]], contiguous [[1, 2], [5, 6], [9, 10]]
 #   [:, ::2]: strides (4, 2), DLPack, to_numpy and copy [[0, 1], [2, 3], [4, 5]], contiguous [[0, 2], [4, 6], [8, 10]]
 #   [::2, :]: strides (8, 1), DLPack, to_numpy and copy [[0, 1, 2, 3], [4, 5, 6, 7]], contiguous [[0, 1, 2, 3], [8, 9, 10, 11]]

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Numba 0.68.1: a compiled function gives right elements with other strides than NumPy. `stack` of column-major matrices has its new axis innermost,
-# so the matrices lie element by element between each other and none of them is packed; NumPy's lie one behind another.
+# Numba 0.68.1: a compiled function gives right elements with other strides than NumPy. `stack` of column-major matrices has its new axis
+# innermost, so the matrices lie element by element between each other and none of them is packed; NumPy's lie one behind another.
 #
-# A new axis of one (`expand_dims`) has a stride of 0, as if it were repeated. What is computed from transposed views is row-major, where NumPy keeps the order
-# of the view. Seen for f32 [4, 6], strides in bytes:
+# A new axis of one (`expand_dims`) has a stride of 0, as if it were repeated. What is computed from transposed views is row-major, where NumPy
+# keeps the order of the view. Seen for f32 [4, 6], strides in bytes:
 #   stack of two column-major: NumPy (96, 4, 16), Numba (4, 8, 32)
 #   expand_dims: NumPy (96, 24, 4), Numba (0, 24, 4)
 #   sum of the transposed columns 0, 2, 4: NumPy (4, 12), Numba (16, 4)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Pillow 13.0.0: as an Arrow array, an image of unsigned 16-bit pixels (mode I;16) is one of signed integers: 40000 becomes -25536. An image in the other
-# byte order (I;16B) has the same type, with the two bytes of each value exchanged. `Image.fromarrow` refuses uint16 and takes int16.
+# Pillow 13.0.0: as an Arrow array, an image of unsigned 16-bit pixels (mode I;16) is one of signed integers: 40000 becomes -25536. An image in
+# the other byte order (I;16B) has the same type, with the two bytes of each value exchanged. `Image.fromarrow` refuses uint16 and takes int16.
 #
-# An image of a colour and an opacity (LA, PA) is one of four bytes a pixel, the first three the same. All of this is the memory of the image, lent
-# as it lies; NumPy arrays of the same images have two channels and are unsigned. Seen for a pixel of 40000, and one of 7 and 9:
+# An image of a colour and an opacity (LA, PA) is one of four bytes a pixel, the first three the same. All of this is the memory of the image,
+# lent as it lies; NumPy arrays of the same images have two channels and are unsigned. Seen for a pixel of 40000, and one of 7 and 9:
 #   I;16: Arrow int16 [-25536], NumPy uint16 [40000]
 #   I;16B: Arrow int16 [16540], NumPy >u2 [40000]
 #   LA: Arrow 4 of uint8 [[7, 7, 7, 9]], NumPy uint8 [[7, 9]]

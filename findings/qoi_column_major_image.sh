@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# qoi 0.8.0 for Python: an image whose array is column-major throughout is encoded from its memory as if it were row-major, without an error. All other
-# arrays that are not row-major are refused with "array should be C-contiguous".
+# qoi 0.8.0 for Python: an image whose array is column-major throughout is encoded from its memory as if it were row-major, without an error. All
+# other arrays that are not row-major are refused with "array should be C-contiguous".
 #
 # Packed memory of either order passes the check. The picture has the right sizes, and each of its pixels is made of values of several others.
 # Seen for 0 to 23 in 2 rows of 4 pixels of 3 channels:

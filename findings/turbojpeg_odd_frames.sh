@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# libjpeg-turbo 3.0 (in turbojpeg 0.0.2) and FFmpeg's libavutil (in PyAV 18.1.0) disagree about the planes of one frame of odd sizes, rows unpadded: to
-# libjpeg-turbo the luma plane is whole groups of subsampled pixels, 6 x 4 for 5 x 3 in 4:2:0 and 8 x 3 in 4:1:1, to FFmpeg it is 5 x 3.
+# libjpeg-turbo 3.0 (in turbojpeg 0.0.2) and FFmpeg's libavutil (in PyAV 18.1.0) disagree about the planes of one frame of odd sizes, rows
+# unpadded: to libjpeg-turbo the luma plane is whole groups of subsampled pixels, 6 x 4 for 5 x 3 in 4:2:0 and 8 x 3 in 4:1:1, to FFmpeg it is 5
+# x 3.
 #
-# The chroma planes are of equal sizes, and begin elsewhere. A buffer of FFmpeg's size is too small for libjpeg-turbo. With a row pitch, libjpeg-turbo
-# needs no padding behind a plane's last row. Seen for 5 x 3, bytes of the planes:
+# The chroma planes are of equal sizes, and begin elsewhere. A buffer of FFmpeg's size is too small for libjpeg-turbo. With a row pitch,
+# libjpeg-turbo needs no padding behind a plane's last row. Seen for 5 x 3, bytes of the planes:
 #   4:2:0: libjpeg-turbo 24, 6, 6 of 36, FFmpeg 15, 6, 6 of 27, luma with a pitch of 16: 54
 #   4:2:2: libjpeg-turbo 18, 9, 9 of 36, FFmpeg 15, 9, 9 of 33, luma with a pitch of 16: 38
 #   4:4:0: libjpeg-turbo 20, 10, 10 of 40, FFmpeg 15, 10, 10 of 35, luma with a pitch of 16: 53
