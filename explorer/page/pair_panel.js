@@ -92,8 +92,7 @@ const pairPanel = {
     const runs = this.pass.runs;
     this.run = Math.min(Math.max(run, 0), Math.max(0, runs.length - 1));
     element("run-slider").value = this.run;
-    const first = this.pass === this.copy.passes[0];
-    const last = this.pass === this.copy.passes[this.copy.passes.length - 1];
+    const { first, last } = this.pass;
     if (runs.length === 0) {
       element("run-words").textContent = "There is nothing to copy.";
       return;

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout::plan::CopyPass;
 use tensor_layout::plan::{CopyBox, Loop, Stride};
-use tensor_layout::relayout::Relayout;
+use tensor_layout::relayout::Settings;
+use tensor_layout_text::layout::{PartCopy, copies};
 
-use crate::answer::{list, read};
+use crate::answer::{list, read, with};
 
 /// How many boxes are listed with their loops, and how many contiguous runs are stepped through.
 const MOST_BOXES: usize = 8;
@@ -19,22 +20,44 @@ pub(crate) fn compare(first: &str, second: &str) -> Result<Value, Error> {
     };
     let reason = difference.reason;
     let Some(index) = difference.index else { return Ok(json!({ "same": false, "index": null, "reason": reason })) };
-    let mut answer = json!({ "same": false, "index": list(&index), "reason": reason });
+    let answer = json!({ "same": false, "index": list(&index), "reason": reason });
     if let (Ok(a), Ok(b)) = (first.values().place(&index), second.values().place(&index)) {
-        answer["offsets"] = json!([a.offset.to_string(), b.offset.to_string()]);
+        return Ok(with(answer, "offsets", vec![a.offset.to_string(), b.offset.to_string()]));
     }
     Ok(answer)
 }
 
 pub(crate) fn relayout(source: &str, destination: &str) -> Result<Value, Error> {
-    let relayout = Relayout::new(&read(source)?, &read(destination)?)?;
-    let passes: Vec<Value> = relayout.passes().map(|pass| pass_value(&pass)).collect();
-    Ok(json!({ "explain": relayout.explain(), "passes": passes }))
+    let copies = copies(&read(source)?, &read(destination)?, &Settings::default())?;
+    let (mut explain, mut passes) = (String::new(), Vec::new());
+    for copy in copies.list().iter().take(MOST_BOXES) {
+        if copies.only().is_none() {
+            let ([from, to], count) = (copy.at, copies.list().len());
+            explain.push_str(&format!("one of {count} copies, from byte {from} to byte {to}\n"));
+        }
+        explain.push_str(&copy.plan.explain());
+        let count = copy.plan.passes().count();
+        for (number, pass) in copy.plan.passes().enumerate() {
+            // A pass between two others has both sides in buffers in between.
+            let value = with(pass_value(copy, &pass), "first", number == 0);
+            passes.push(with(value, "last", number.saturating_add(1) == count));
+        }
+    }
+    Ok(json!({ "explain": explain, "passes": passes }))
 }
 
-fn pass_value(pass: &CopyPass<'_>) -> Value {
+fn pass_value(part: &PartCopy, pass: &CopyPass<'_>) -> Value {
+    let elements = |at: u64, bits: u32| at.saturating_mul(8).checked_div(bits.into()).unwrap_or(0);
+    let boxes = || {
+        pass.boxes().map(|mut copy| {
+            copy.source = copy.source.saturating_add(elements(part.at[0], part.plan.source().element_bits()));
+            let to = elements(part.at[1], part.plan.destination().element_bits());
+            copy.destination = copy.destination.saturating_add(to);
+            copy
+        })
+    };
     let mut runs = Vec::new();
-    for copy in pass.boxes().take(MOST_RUNS) {
+    for copy in boxes().take(MOST_RUNS) {
         collect_runs(&copy, &mut runs);
         if runs.len() >= MOST_RUNS {
             break;
@@ -42,7 +65,7 @@ fn pass_value(pass: &CopyPass<'_>) -> Value {
     }
     json!({
         "boxes": pass.box_count().to_string(),
-        "nests": pass.boxes().take(MOST_BOXES).map(|copy| nest(&copy)).collect::<Vec<_>>(),
+        "nests": boxes().take(MOST_BOXES).map(|copy| nest(&copy)).collect::<Vec<_>>(),
         "runs": runs.iter().map(list).collect::<Vec<_>>(),
         "source_elements": pass.source_elements.to_string(),
         "destination_elements": pass.destination_elements.to_string(),

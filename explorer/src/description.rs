@@ -31,6 +31,14 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
     let bits = u128::from(first.element_bits());
     let span = u128::from(most(IndexMap::span_elements));
     let min_bytes = span.saturating_mul(bits).div_ceil(8).next_multiple_of(4);
+    // The arrays of a tuple have buffers of their own.
+    let size = match layout.is_tuple() {
+        true => layout
+            .planes()
+            .iter()
+            .try_fold(0, |sum: u64, plane| Ok::<_, Error>(sum.saturating_add(plane.size_in_bytes()?)))?,
+        false => layout.size_in_bytes()?,
+    };
     let (class, class_words) = match layout.whole() {
         Ok(map) => (map.class().to_string(), class_words(map.class()).to_owned()),
         Err(reason) => ("several".into(), reason.found().to_owned()),
@@ -45,7 +53,7 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
         "physical_elements": most(IndexMap::physical_elements).to_string(),
         "logical_size_in_bytes": u128::from(logical).saturating_mul(bits).div_ceil(8).to_string(),
         "min_size_in_bytes": min_bytes.to_string(),
-        "physical_size_in_bytes": layout.size_in_bytes()?.to_string(),
+        "physical_size_in_bytes": size.to_string(),
         "base_offset": maps().map(IndexMap::base).min().unwrap_or(0).to_string(),
         "class": class,
         "class_words": class_words,

@@ -8,6 +8,8 @@ mod answer;
 mod comparison;
 mod description;
 mod place;
+#[cfg(test)]
+mod tests;
 mod tpu;
 mod upload;
 mod view;

@@ -4,13 +4,15 @@ use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout_text::{Layout, read_list};
 
-use crate::answer::{list, number, read};
+use crate::answer::{list, number, read, with};
 
 pub(crate) fn of_index(layout: &str, index: &str) -> Result<Value, Error> {
     let layout = read(layout)?;
     let index = if index.trim().is_empty() { Vec::new() } else { read_list(index, "an index")? };
-    let offset = layout.values().place(&index)?.offset;
-    element(&layout, &index, offset)
+    let place = layout.values().place(&index)?;
+    // The map of a tensor of blocks has the bytes of the blocks.
+    let in_map = if layout.blocks().is_some() { &place.index } else { &index };
+    Ok(with(element(&layout, in_map, place.offset)?, "index", list(&index)))
 }
 
 pub(crate) fn of_offset(layout: &str, offset: &str) -> Result<Value, Error> {

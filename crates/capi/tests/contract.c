@@ -111,6 +111,41 @@ static void texts(void) {
   assert(tl_layout_parse("", 0, &layout, NULL) == TL_STATUS_PARSE);
 }
 
+/* Every kind of layout is read, and an element is where the page of kinds of the command line says. */
+static void kinds(void) {
+  const char offset_of[] = "$ tensor-layout offset '";
+  FILE* page = fopen("../cli/tests/answers/kinds.md", "r");
+  char line[1024], text[1024];
+  int count = 0;
+  assert(page != NULL);
+  while (fgets(line, sizeof line, page) != NULL) {
+    if (strncmp(line, offset_of, strlen(offset_of)) != 0) continue;
+    char *start = line + strlen(offset_of), *end = strchr(start, '\''), *next = end + 2;
+    TlLayout* layout = NULL;
+    assert(end != NULL && tl_layout_parse(start, (size_t)(end - start), &layout, &error) == TL_STATUS_OK);
+    uint64_t index[8], sizes[8], offset = 0;
+    size_t rank = 0;
+    for (; *next >= '0' && *next <= '9' && rank < 8; next += *next == ',') index[rank++] = strtoull(next, &next, 10);
+    assert(tl_layout_rank(layout) == rank && tl_layout_sizes(layout, sizes, rank, &error) == TL_STATUS_OK);
+    for (size_t axis = 0; axis < rank; axis++) assert(index[axis] < sizes[axis]);
+    assert(tl_layout_offset(layout, index, rank, &offset, &error) == TL_STATUS_OK);
+    /* The answer begins with `value` or, for a tuple, with the number of the element. */
+    assert(fgets(line, sizeof line, page) != NULL);
+    for (next = line; *next < '0' || *next > '9'; next++)
+      if (*next == '{') next = strchr(next, '}');
+    assert(strtoull(next, NULL, 10) == offset);
+    size_t length = tl_layout_text(layout, text, sizeof text);
+    TlLayout* again = NULL;
+    assert(tl_layout_parse(text, length, &again, &error) == TL_STATUS_OK);
+    assert(tl_layout_bytes(again) == tl_layout_bytes(layout) && (tl_layout_bytes(layout) > 0 || text[0] == '('));
+    tl_layout_free(again);
+    tl_layout_free(layout);
+    count++;
+  }
+  fclose(page);
+  assert(count == 12);
+}
+
 static void lowering(void) {
   TlLayout *tiled = parse("f32[16,256]{1,0:T(8,128)}"), *hard = parse("f32[12,4]{1,0:T(6,2)(4,1)}"), *lowered = NULL;
   TlLowering kind;
@@ -225,6 +260,7 @@ int main(void) {
   sizes_and_strides();
   types();
   texts();
+  kinds();
   lowering();
   checks();
   plans();
