@@ -151,12 +151,6 @@ fn plane_copies(
         one.reversed.iter().copied().filter(|axis| !other.reversed.contains(axis)).collect()
     };
     let reversed = [turned(from, to), turned(to, from)].concat();
-    if let Some(([source, destination], axes)) = together(from, to)? {
-        let settings = Settings { reversed: [reversed, axes].concat(), ..settings.clone() };
-        let plan = Relayout::with_settings(&source, &destination, &settings)?;
-        list.push(PartCopy { plan: Arc::new(plan), at, flip: 0, plane });
-        return Ok(());
-    }
     let settings = Settings { reversed, ..settings.clone() };
     if let (Some(one), Some(other), [], true) =
         (from.cache(), to.cache(), settings.reversed.as_slice(), from.part_count().max(to.part_count()) > 1)
@@ -169,6 +163,13 @@ fn plane_copies(
             plane,
         };
         list.extend(copies.into_iter().map(placed));
+        return Ok(());
+    }
+    if let Some(([source, destination], axes)) = together(from, to)? {
+        let reversed = [settings.reversed.as_slice(), &axes].concat();
+        let settings = Settings { reversed, ..settings };
+        let plan = Relayout::with_settings(&source, &destination, &settings)?;
+        list.push(PartCopy { plan: Arc::new(plan), at, flip: 0, plane });
         return Ok(());
     }
     if let ([one], [other]) = (from.parts(), to.parts()) {
