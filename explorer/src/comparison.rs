@@ -64,7 +64,7 @@ fn pass_value(part: &PartCopy, pass: &CopyPass<'_>) -> Value {
         }
     }
     json!({
-        "boxes": pass.box_count().to_string(),
+        "boxes": pass.box_count.to_string(),
         "nests": boxes().take(MOST_BOXES).map(|copy| nest(&copy)).collect::<Vec<_>>(),
         "runs": runs.iter().map(list).collect::<Vec<_>>(),
         "source_elements": pass.source_elements.to_string(),

@@ -10,7 +10,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use tensor_layout::bridge::Lowering;
 use tensor_layout::element::Naming;
-use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, IndexMap, ToIndexMap, lower};
+use tensor_layout::map::Fingerprint;
+use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, IndexMap, lower};
 use tensor_layout_text::draw::Picture;
 use tensor_layout_text::layout::{Layout as Whole, Plane, Role};
 
@@ -388,7 +389,7 @@ impl Layout {
     /// >>> Layout("f32[3,100]:[128,1]").fingerprint()
     /// '09d31ad04dad649a8140d99a2c2e0846'
     fn fingerprint(&self) -> PyResult<String> {
-        self.map()?.fingerprint().map(|tag| tag.to_string()).map_err(refused)
+        Fingerprint::of(self.map()?).map(|tag| tag.to_string()).map_err(refused)
     }
 
     /// Returns the layout of a view of the same memory. The steps (`permute`, `reshape`, `slice` and

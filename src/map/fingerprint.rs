@@ -19,30 +19,54 @@ use core::str::FromStr;
 
 use crate::error::Error;
 
+use super::index_map::ToIndexMap;
+
 /// The fingerprint of a layout: equal for layouts with one type, sizes and normal form, whatever their
 /// notation. It stays the same across versions and machines.
 ///
 /// The text is 32 hexadecimal digits, the first byte first.
 ///
 /// ```
-/// use tensor_layout::{map::Fingerprint, ArrayShape, BufferTensorDesc, ToIndexMap};
+/// use tensor_layout::{map::Fingerprint, ArrayShape, BufferTensorDesc};
 ///
 /// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
 /// let strided: BufferTensorDesc = "f32[3,100]:[128,1]".parse()?;
-/// let fingerprint = tiled.fingerprint()?;
-/// assert_eq!(fingerprint, strided.fingerprint()?);
+/// let fingerprint = Fingerprint::of(&tiled)?;
+/// assert_eq!(fingerprint, Fingerprint::of(&strided)?);
 /// assert_eq!(fingerprint.to_string().parse::<Fingerprint>()?, fingerprint);
 ///
 /// let other: BufferTensorDesc = "f32[3,100]:[100,1]".parse()?;
-/// assert_eq!(other.expect_fingerprint(fingerprint).unwrap_err().code(), "fingerprint_mismatch");
+/// assert_eq!(fingerprint.check(&other).unwrap_err().code(), "fingerprint_mismatch");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 16]);
 
 impl Fingerprint {
+    /// Returns the fingerprint of a layout.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for an Irreducible layout, which has no normal form, and the errors of
+    /// [`ToIndexMap::to_index_map`].
+    pub fn of(layout: &(impl ToIndexMap + ?Sized)) -> Result<Fingerprint, Error> {
+        Ok(Self::of_form(&layout.to_index_map()?.normal_form()?))
+    }
+
+    /// Checks that a layout has this fingerprint, which another program sent.
+    ///
+    /// # Errors
+    ///
+    /// `fingerprint_mismatch` with the normal form of the layout and both fingerprints, and the errors of
+    /// [`of`](Self::of).
+    pub fn check(self, layout: &(impl ToIndexMap + ?Sized)) -> Result<(), Error> {
+        let form = layout.to_index_map()?.normal_form()?;
+        let found = Self::of_form(&form);
+        if found == self { Ok(()) } else { Err(Error::fingerprint_mismatch(form, self, found)) }
+    }
+
     /// Returns FNV-1a with 128 bits of a normal form.
-    pub(super) fn of_form(form: &str) -> Fingerprint {
+    fn of_form(form: &str) -> Fingerprint {
         let step = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul((1 << 88) + 0x13b);
         Fingerprint(form.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, step).to_be_bytes())
     }

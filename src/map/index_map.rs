@@ -12,7 +12,6 @@ use crate::error::{Code, Error};
 use crate::strided::{BlockTensorDesc, BufferTensorDesc, GapOwner, Integer, index_of};
 
 use super::digits::{Chain, Digit};
-use super::fingerprint::Fingerprint;
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
 use super::storage::Storage;
@@ -143,29 +142,6 @@ pub trait ToIndexMap {
     /// `overflow` if the physical size passes 64 bits; `not_expressible` for a layout with
     /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
-
-    /// Returns the [fingerprint](Fingerprint) of this layout: 16 bytes that are equal for layouts with one
-    /// type, sizes and normal form.
-    ///
-    /// # Errors
-    ///
-    /// `not_expressible` for an Irreducible layout, which has no normal form, and the errors of
-    /// [`to_index_map`](Self::to_index_map).
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        Ok(Fingerprint::of_form(&self.to_index_map()?.normal_form()?))
-    }
-
-    /// Checks that this layout has the fingerprint that another program sent.
-    ///
-    /// # Errors
-    ///
-    /// `fingerprint_mismatch` with the normal form of this layout and both fingerprints, and the errors of
-    /// [`fingerprint`](Self::fingerprint).
-    fn expect_fingerprint(&self, expected: Fingerprint) -> Result<(), Error> {
-        let form = self.to_index_map()?.normal_form()?;
-        let found = Fingerprint::of_form(&form);
-        if found == expected { Ok(()) } else { Err(Error::fingerprint_mismatch(form, expected, found)) }
-    }
 
     /// Returns the descriptor, if a descriptor says all about this layout. Copies of two descriptors need no
     /// index map. A layout whose padding must hold zeros is no descriptor.

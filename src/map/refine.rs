@@ -161,7 +161,7 @@ pub(crate) type Loops = SmallVec<[Loop; 4]>;
 /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[4, 1]))?;
 /// let plan = Relayout::new(&packed, &rows)?;
 /// let pass = plan.passes().next().expect("one pass");
-/// assert_eq!((pass.source_elements, pass.destination_elements, pass.box_count()), (6, 7, 1));
+/// assert_eq!((pass.source_elements, pass.destination_elements, pass.box_count), (6, 7, 1));
 /// let copied: CopyBox = pass.boxes().next().expect("one box");
 /// assert_eq!((copied.source, copied.destination, copied.elements()), (0, 0, 6));
 /// assert_eq!(copied.loops()[0], Loop::Strided(Stride { extent: 2, source: 3, destination: 4 }));

@@ -6,7 +6,6 @@ use crate::map::{CopyBox, IndexMap};
 
 use super::plan::program::{Passes, Program};
 use super::relayout::Relayout;
-use super::settings::Padding;
 
 /// One pass of a copy. Its boxes copy the elements of one buffer to the next buffer.
 ///
@@ -24,7 +23,7 @@ use super::settings::Padding;
 /// assert_eq!(passes.len(), 1);
 /// assert_eq!((passes[0].source_elements, passes[0].destination_elements), (6, 7));
 /// let elements: u64 = passes[0].boxes().map(|part| part.elements()).sum();
-/// assert_eq!((passes[0].box_count(), elements), (1, 6));
+/// assert_eq!((passes[0].box_count, elements), (1, 6));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -34,15 +33,11 @@ pub struct CopyPass<'a> {
     pub source_elements: u64,
     /// The number of elements of the buffer that is filled, padding included.
     pub destination_elements: u64,
+    /// The number of [boxes](Self::boxes).
+    pub box_count: u64,
 }
 
 impl CopyPass<'_> {
-    /// The number of boxes.
-    #[must_use]
-    pub fn box_count(&self) -> u64 {
-        self.program.boxes.count()
-    }
-
     /// The boxes of the pass. They are loop nests that together copy every element once. Each box is made
     /// when it is requested.
     ///
@@ -64,12 +59,6 @@ impl Relayout {
     #[must_use]
     pub fn destination(&self) -> &IndexMap {
         &self.destination
-    }
-
-    /// The treatment of the destination's padding.
-    #[must_use]
-    pub fn padding(&self) -> Padding {
-        self.settings.padding
     }
 
     /// The passes of the copy, in order. Their boxes do not depend on the kernels of this crate.
@@ -94,11 +83,13 @@ impl Relayout {
         let mut elements = self.source.physical_elements();
         let last = CopyPass {
             program: last,
+            box_count: last.boxes.count(),
             source_elements: before.as_ref().map_or(elements, |pass| pass.elements),
             destination_elements: self.destination.physical_elements(),
         };
         let before = before.iter().map(move |pass| CopyPass {
             program: &pass.program,
+            box_count: pass.program.boxes.count(),
             source_elements: std::mem::replace(&mut elements, pass.elements),
             destination_elements: pass.elements,
         });

@@ -5,7 +5,8 @@ use std::ffi::c_char;
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::Lowering;
 use tensor_layout::interop::pjrt::PjrtFields;
-use tensor_layout::{BufferTensorDesc, Error, ToIndexMap, calc_buffer_tensor_size, lower};
+use tensor_layout::map::Fingerprint;
+use tensor_layout::{BufferTensorDesc, Error, calc_buffer_tensor_size, lower};
 use tensor_layout_text::Layout;
 
 use crate::data_type::data_type;
@@ -264,7 +265,7 @@ pub unsafe extern "C" fn tl_layout_fingerprint(
     unsafe {
         guarded(error, || {
             let layout = &reference("layout", layout)?.0;
-            answers("bytes", bytes, length, &layout.whole()?.fingerprint()?.0)
+            answers("bytes", bytes, length, &Fingerprint::of(layout)?.0)
         })
     }
 }

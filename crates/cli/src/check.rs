@@ -236,7 +236,7 @@ fn checked(
     };
     let needed = checked_in(u64::MAX).0.needed_buffer;
     let (report, mut errors) = checked_in(arguments.buffer.or(needed).unwrap_or(u64::MAX));
-    errors.extend(arguments.fingerprint.and_then(|tag| plane.expect_fingerprint(tag).err()));
+    errors.extend(arguments.fingerprint.and_then(|tag| tag.check(plane).err()));
     let tensor_box = tensor_box.and_then(|found| found.check(described, limits).map_err(|all| errors.extend(all)).ok());
     // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
     // wrong.

@@ -258,7 +258,7 @@ fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Res
     let (from, to) = (side(from, to)?, side(to, from)?);
     let pair = format!("{} -> {}", from.text, to.text);
     for (side, expected) in [(&from, arguments.from_fingerprint), (&to, arguments.to_fingerprint)] {
-        expected.map_or(Ok(()), |tag| side.layout.expect_fingerprint(tag)).map_err(refused(&pair))?;
+        expected.map_or(Ok(()), |tag| tag.check(&side.layout)).map_err(refused(&pair))?;
     }
     let effort = if arguments.measure { Effort::Measure { most_bytes: MOST_MEASURED } } else { Effort::Estimate };
     let settings = Settings { effort, ..Settings::default() };

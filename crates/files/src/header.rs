@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value, json};
 use tensor_layout::element::Naming;
+use tensor_layout::map::Fingerprint;
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::{Layout, Notation};
 
@@ -58,7 +59,7 @@ impl Listed {
         Ok(Listed {
             name: name.to_owned(),
             layout: text_of(layout),
-            fingerprint: layout.fingerprint().ok().map(|fingerprint| fingerprint.to_string()),
+            fingerprint: Fingerprint::of(layout).ok().map(|fingerprint| fingerprint.to_string()),
             is_plain,
             dtype,
             shape,

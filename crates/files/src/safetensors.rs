@@ -18,9 +18,10 @@ use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use tensor_layout::element::Naming;
+use tensor_layout::map::Fingerprint;
 use tensor_layout::plan::counted;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType};
 use tensor_layout_text::Layout;
 
 use crate::error::printable;
@@ -171,7 +172,7 @@ fn entry(
         (Some(text), print) => {
             let layout = named_layout(name, text, data_type, &info.shape.0, bytes)?;
             let other =
-                print.as_deref().filter(|print| layout.fingerprint().is_ok_and(|own| own.to_string() != *print));
+                print.as_deref().filter(|print| Fingerprint::of(&layout).is_ok_and(|own| own.to_string() != *print));
             if let Some(other) = other {
                 let (text, name) = (printable(text), printable(name));
                 return Err(format!(

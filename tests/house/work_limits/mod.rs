@@ -164,7 +164,7 @@ fn planning() {
     }
     each_plan("with_padding", |plan| plan.clone().with_padding(Padding::Zero));
     each_plan("buffer_boxes", |plan| plan.destination().buffer_boxes());
-    each_plan("passes", |plan| plan.passes().all(|pass| pass.boxes().take(20).count() <= 20 && pass.box_count() > 0));
+    each_plan("passes", |plan| plan.passes().all(|pass| pass.boxes().take(20).count() <= 20 && pass.box_count > 0));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn boxes_of_tiles_that_do_not_divide_each_other_are_bounded() {
     let (tiled, packed) = shape(29);
     // Such a copy goes index by index, 4096 indices in a box.
     for (from, to) in [(&packed, &tiled), (&tiled, &packed), (&tiled, &tiled)] {
-        let boxes = Relayout::new(from, to).unwrap().passes().next().unwrap().box_count();
+        let boxes = Relayout::new(from, to).unwrap().passes().next().unwrap().box_count;
         assert_eq!(boxes, packed.element_count().div_ceil(4096));
     }
     assert_eq!(tiled.buffer_boxes().unwrap_err().code(), "undecided");

@@ -112,7 +112,7 @@ proptest! {
             prop_assert!(written & own == own, "byte {byte} of {slice} is not written");
             prop_assert!(written & all & !own == 0, "byte {byte} beside {slice} is of another tensor: {written:02x}");
         }
-        if plan.padding() == Padding::Keep {
+        if plan.settings().padding == Padding::Keep {
             prop_assert!(by_run == own, "padding of {slice} was written");
         } else if slice.gap_owner() == GapOwner::All {
             prop_assert!(by_run[..size].iter().all(|&bits| bits == 0xff), "{slice} is not all written: {by_run:02x?}");

@@ -49,7 +49,7 @@ fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
     let size = |elements: u64| (elements * u64::from(bits)).div_ceil(8) as usize;
     let mut buffers: Vec<Vec<u8>> = passes.iter().map(|pass| vec![0; size(pass.destination_elements)]).collect();
     *buffers.last_mut().unwrap() = destination.to_vec();
-    let pattern = match relayout.padding() {
+    let pattern = match relayout.settings().padding {
         Padding::Keep => None,
         Padding::Zero => Some(0),
         Padding::Fill(pattern) => Some(pattern),
@@ -67,7 +67,7 @@ fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
     }
     let mut from = source.to_vec();
     for (pass, buffer) in passes.iter().zip(&mut buffers) {
-        assert_eq!(pass.boxes().count() as u64, pass.box_count());
+        assert_eq!(pass.boxes().count() as u64, pass.box_count);
         pass.boxes().for_each(|copy| copy_elements(elements(&copy), bits, &from, buffer));
         from = buffer.clone();
     }

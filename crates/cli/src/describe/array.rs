@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, Split, lower};
 use tensor_layout::element::BlockField;
+use tensor_layout::map::Fingerprint;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::memory_space_name;
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
@@ -254,7 +255,7 @@ impl<'l> Description<'l> {
     /// layout says.
     fn fingerprint(&self) -> Option<String> {
         let map = &self.map.as_ref().ok().filter(|_| self.plane.reversed().is_empty())?.map;
-        map.fingerprint().ok().map(|tag| tag.to_string())
+        Fingerprint::of(map).ok().map(|tag| tag.to_string())
     }
 
     /// Returns the names of this layout: none if axes run backwards. `None` if names were not looked up.

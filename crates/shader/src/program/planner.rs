@@ -58,7 +58,7 @@ impl<'a> Planner<'a> {
         }
         let (from, to) = (source.element_bits(), destination.element_bits());
         let words = |elements: u64, bits: u32| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
-        let padded = relayout.padding() != Padding::Keep;
+        let padded = relayout.settings().padding != Padding::Keep;
         let end = match destination.is_part() {
             true => destination.physical_size_in_bytes(),
             false => relayout.destination_size_in_bytes(),
@@ -122,7 +122,7 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn pattern(&self) -> Option<Pattern> {
-        Pattern::new(self.relayout.padding(), self.width)
+        Pattern::new(self.relayout.settings().padding, self.width)
     }
 
     fn general_shader(&self, task: Task) -> Result<Shader, Error> {

@@ -84,8 +84,8 @@ impl Planner<'_> {
         let (Some(pass), None) = (passes.next(), passes.next()) else {
             return refused("the copy goes through a packed buffer");
         };
-        if pass.box_count() > MOST_BOXES {
-            return refused(&format!("the copy falls into {} boxes, more than {MOST_BOXES}", pass.box_count()));
+        if pass.box_count > MOST_BOXES {
+            return refused(&format!("the copy falls into {} boxes, more than {MOST_BOXES}", pass.box_count));
         }
         let Some(boxes) = pass.boxes().map(|copy| StridedBox::new(&copy)).collect::<Option<Vec<_>>>() else {
             return refused("blocks of both sides clash, and only digits follow that");
