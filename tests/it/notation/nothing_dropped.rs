@@ -82,7 +82,7 @@ fn words_that_no_reader_knows_are_refused() {
         ("gmem_ptr[16b](0x7f00) o (8,64):(64,1)", "a type in front"),
         ("f16 Sw<3,4,3> o smem_ptr[16b](0x7f00) o (8,64):(64,1)", "an address is no offset"),
         ("!cute.memref<f32, junk, \"(4,6):(6,1)\">", "a memory space"),
-        ("!cute.memref<f32, gmem, align<16>, \"(4,6):(6,1)\">", "column 23"),
+        ("!cute.memref<f32, gmem, junk<16>, \"(4,6):(6,1)\">", "column 23"),
         ("FLOATS[2,3]", "column 1"),
     ] {
         let error = text.parse::<Layout>().unwrap_err().to_string();
@@ -145,6 +145,8 @@ fn words_that_change_no_place_are_skipped() {
         ("f32 (24:1)", "f32[24]"),
         ("f32 Tensor<0x55f6@generic o (4,6):(1,4)>", "f32[4,6]:[1,4]"),
         ("!cute.memref<f32, generic, \"(4,6):(6,1)\">", "f32[4,6]"),
+        ("!cute.memref<f32, gmem, align<16>, \"(4,6):(6,1)\">", "f32[4,6]"),
+        ("u4 smem_subptr[4b](0x7f0000000000.0) o (_8,_64):(_64,_1)", "u4[8,64]:[64,1]"),
         ("f16 gmem_ptr[16b](0x7f0000000000) o (_8,_64):(_64,_1)", "f16[8,64]"),
         ("tensor<2x3xf32>", "f32[2,3]"),
         ("memref<4x8xf32, affine_map<(d0, d1) -> (d0, d1)>>", "f32[4,8]"),

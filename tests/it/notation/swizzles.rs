@@ -44,6 +44,10 @@ fn texts_that_are_read_and_written() {
         // CuTe in C++, tensor-layouts 0.3.2 (both forms), Mojo's layout.
         ("f16 Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
         ("s8 Sw<3,4,3> o _0 o (_8,_128):(_128,_1)", "s8[8,128]:[128,1] xor<bytes 4-6 ^= 7-9>"),
+        ("f16 Sw<3,3,3> o _0 o (_8,_64):(_64,_1)", "f16[8,64]:[64,1] xor<elements 3-5 ^= 6-8>"),
+        // CuTe DSL: the swizzle of a pointer counts bytes.
+        ("tensor<ptr<f16, smem, align<1024>, S<3,4,3>> o (8,64):(64,1)>", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
+        ("!cute.memref<f16, smem, S<3,4,3>, \"(8,64):(64,1)\">", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
         ("f16 (Swizzle(3, 3, 3)) o ((8, 64) : (64, 1))", "f16[8,64]:[64,1] xor<elements 3-5 ^= 6-8>"),
         ("f16 (Swizzle(3, 3, 3)) o {512} o ((8, 64) : (64, 1))", "f16[8,64]:[64,1]+512 xor<elements 3-5 ^= 6-8>"),
         (
@@ -86,6 +90,18 @@ fn recorded_compositions_of_cute() {
 }
 
 #[test]
+fn recorded_prints_of_cute() {
+    let lines = include_str!("../../data/cute_prints.tsv").lines().filter(|line| !line.starts_with('#'));
+    for line in lines {
+        let [data_type, text, places] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let map = map(&format!("{data_type} {text}"));
+        // CuTe counts a mode of several numbers from its first one, and so does the map.
+        let offsets: Vec<String> = indices(map.sizes()).map(|index| map.offset(&index).unwrap().to_string()).collect();
+        assert_eq!(offsets.join(" "), places, "{data_type} {text}");
+    }
+}
+
+#[test]
 fn texts_that_are_refused() {
     for (given, column, sentence) in [
         ("f16[8,64]:[64,1] xor<4-6 ^= 7-9>", 22, "`bytes` or `elements`"),
@@ -105,6 +121,9 @@ fn texts_that_are_refused() {
         ("f16 S<3,4,3>b o 0 o (8,64):(-64,1)", 21, "strides of 0 or more"),
         ("f16 Sw<3,4,3> o smem_ptr[32b](unset) o (8,64):(64,1)", 26, "16, the bits of f16"),
         ("f16 S<3,4,3>e o smem_ptr o (8,64):(64,1)", 17, "an offset"),
+        ("f16 Sw<3,4,3>_smem_ptr[16b](0x401) o (8,64):(64,1)", 23, "an address of whole elements"),
+        ("f16 Sw<3,3,3> o M_0|(288&288) o (8,64):(64,1)", 29, "`)=`"),
+        ("tensor<ptr<f16, smem, align<x>> o (8,64):(64,1)>", 29, "an alignment"),
         ("f16 (Swizzle(2, 1, -3)) o (64 : 1)", 20, "the bits, the lowest bit"),
         ("f16 ComposedLayout(Layout(4, 2), Layout((2, 2), (2, 1)), offset=0)", 20, "`Swizzle(`"),
         ("f16 ComposedLayout(Swizzle(3, 3, 3), Layout((8, 64), (64, 1)), base=0)", 64, "`offset=`"),
@@ -127,6 +146,7 @@ fn texts_that_are_refused() {
         ("f6e2m3fn[8,64]:[64,1] xor<bytes 4 ^= 7>", "not_expressible"),
         ("f16 S<3,4,3>b o 8 o (8,64):(64,18446744073709551615)", "overflow"),
         ("f16 S<99,4,3>b o 0 o (8,64):(64,1)", "swizzle_bit"),
+        ("tensor<ptr<f16, smem, S<3,4,3>> o S<3,4,3>e o 0 o (8,64):(64,1)>", "not_expressible"),
     ] {
         assert_eq!(given.parse::<Layout>().unwrap_err().code(), code, "{given}");
     }

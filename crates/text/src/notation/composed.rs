@@ -2,7 +2,10 @@
 //!
 //! ```text
 //! S<3,4,3> o 0 o (8,64):(64,1)                          CuTe DSL; the unit of the bits is not said
+//! tensor<ptr<f16, smem, align<1024>, S<3,4,3>> o (8,64):(64,1)>           CuTe DSL: bits of the byte
+//! Sw<3,3,3> o _0 o (_8,_64):(_64,_1)                    CuTe: bits of the element
 //! Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)  CuTe: bits of the byte address, offset 0
+//! Sw<3,4,3>_smem_ptr[16b](0x7f00) o (_8,_64):(_64,_1)   CuTe: a tensor; the address has a place in its span
 //! (Swizzle(3, 4, 3)) o ((8, 64) : (64, 1))              tensor-layouts: bits of the element
 //! ComposedLayout(Swizzle(3, 4, 3), Layout((8, 64), (64, 1)), offset=0)
 //! gmem_ptr[16b](0x7f00) o (_8,_64):(_64,_1)             CuTe: a tensor, whose address is its offset 0
@@ -32,13 +35,21 @@ fn numbers(cursor: &mut Cursor<'_>, close: &str) -> Result<Numbers, Error> {
     Ok([number(",")?, number(",")?, number(close)?])
 }
 
-/// Reads CuTe's composed layout after `S<` or `Sw<`. The number between the layout and the swizzle is an
-/// offset in elements. If a pointer to shared memory is there instead, the swizzle's bits count bytes.
-/// Without a pointer, and without a letter for the unit, the text is read only if both units give the same
-/// layout.
-pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
+/// Reads CuTe's composed layout. `None` if the text is no such layout. The number between the layout and the
+/// swizzle is an offset in elements. If a pointer to shared memory is there instead, or directly behind the
+/// swizzle, the bits of the swizzle count bytes. Otherwise the bits of C++'s `Sw<` count elements, and `S<`
+/// without a letter for the unit is read only if both units give the same layout.
+pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Option<IndexMap>, Error> {
     let start = cursor.position();
+    let in_cpp = cursor.eat("Sw<");
+    if !in_cpp && !cursor.eat("S<") {
+        return Ok(None);
+    }
     let numbers = numbers(cursor, ">")?;
+    if in_cpp && cursor.eat("_smem_ptr") {
+        let base = place_in_span(cursor, data_type, numbers)?;
+        return swizzled(&with_base(cursor, data_type, base)?, numbers, true).map(Some);
+    }
     let unit = cursor.position();
     let mut given = match cursor.word() {
         "o" => {
@@ -56,17 +67,15 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
         pointer(cursor, data_type, false)?;
         0
     } else {
-        cursor.eat("_");
-        cursor.number("an offset in elements, or smem_ptr[16b](unset)")?
+        given = given.or(in_cpp.then_some(false));
+        offset(cursor)?
     };
-    cursor.expect("o", "` o ` and the layout that is swizzled")?;
-    let layout = cursor.position();
-    let map = forwards(cute::read(cursor, data_type)?, cursor, layout)?.with_base(offset)?;
+    let map = with_base(cursor, data_type, offset)?;
     if let Some(in_bytes) = given {
-        return swizzled(&map, numbers, in_bytes);
+        return swizzled(&map, numbers, in_bytes).map(Some);
     }
     match (swizzled(&map, numbers, true), swizzled(&map, numbers, false)) {
-        (Ok(bytes), Ok(elements)) if bytes == elements => Ok(bytes),
+        (Ok(bytes), Ok(elements)) if bytes == elements => Ok(Some(bytes)),
         _ => {
             let plain = text_in(map, Notation::CuTe).unwrap_or_default();
             let plain = plain.trim_start_matches(&data_type.to_string());
@@ -77,17 +86,52 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
                 "the unit of the bits: {bytes} counts bits of the byte, as tensors in shared memory do, and {elements} \
                  bits of the element, as a layout that is called does"
             );
-            Err(cursor.error_at(start.saturating_sub("S<".len()), &expected))
+            Err(cursor.error_at(start, &expected))
         }
     }
 }
 
-/// The pointers in front of CuTe's tensors.
-pub(super) const POINTERS: [&str; 4] = ["gmem_ptr", "smem_ptr", "rmem_ptr", "ptr"];
+/// Reads the number between a swizzle and a layout: `512`, `_0`, or `M_0|(288&288)=288` of a tile, which says
+/// how CuTe holds its last number.
+fn offset(cursor: &mut Cursor<'_>) -> Result<u64, Error> {
+    const OFFSET: &str = "an offset in elements, or smem_ptr[16b](unset)";
+    if cursor.eat("M_") {
+        for end in ["|(", "&", ")="] {
+            cursor.number(OFFSET)?;
+            cursor.expect(end, &format!("`{end}`"))?;
+        }
+    } else {
+        cursor.eat("_");
+    }
+    cursor.number(OFFSET)
+}
 
-/// Reads the rest of `gmem_ptr[16b](0x7f00)`. An address has no meaning for a plain layout. In a swizzled
-/// layout an address is refused, because its bits would flip bits of the offset.
-fn pointer(cursor: &mut Cursor<'_>, data_type: DataType, is_plain: bool) -> Result<(), Error> {
+/// Reads ` o ` and the layout that is swizzled, behind `offset` elements.
+fn with_base(cursor: &mut Cursor<'_>, data_type: DataType, offset: u64) -> Result<IndexMap, Error> {
+    cursor.expect("o", "` o ` and the layout that is swizzled")?;
+    let layout = cursor.position();
+    forwards(cute::read(cursor, data_type)?, cursor, layout)?.with_base(offset)
+}
+
+/// Reads the rest of `_smem_ptr[16b](0x7f00)`, and returns the place of the address in the span of bytes that
+/// the swizzle permutes, in elements.
+fn place_in_span(cursor: &mut Cursor<'_>, data_type: DataType, numbers: Numbers) -> Result<u64, Error> {
+    let at = cursor.position();
+    let address = pointer(cursor, data_type, true)?;
+    let span = numbers.into_iter().try_fold(0_u32, |sum, number| sum.checked_add(u32::try_from(number).ok()?));
+    let bytes = span.and_then(|bits| address.checked_rem(mask(bits))).unwrap_or(address);
+    let elements = bytes.checked_mul(8).filter(|bits| bits.is_multiple_of(data_type.bits().into()));
+    let elements = elements.and_then(|bits| bits.checked_div(data_type.bits().into()));
+    elements.ok_or_else(|| cursor.error_at(at, "an address of whole elements"))
+}
+
+/// The pointers in front of CuTe's tensors.
+pub(super) const POINTERS: [&str; 7] =
+    ["gmem_ptr", "smem_ptr", "rmem_ptr", "ptr", "gmem_subptr", "smem_subptr", "subptr"];
+
+/// Reads the rest of `gmem_ptr[16b](0x7f00)`, and returns the address, or 0. An address has no meaning for a
+/// plain layout. Types of less than a byte have the element of the address behind it: `(0x7f00.1)`.
+fn pointer(cursor: &mut Cursor<'_>, data_type: DataType, with_address: bool) -> Result<u64, Error> {
     if cursor.eat("[") {
         let at = cursor.position();
         if cursor.number("the bits of an element")? != data_type.bits().into() {
@@ -95,17 +139,23 @@ fn pointer(cursor: &mut Cursor<'_>, data_type: DataType, is_plain: bool) -> Resu
         }
         cursor.expect("b]", "`b]`")?;
     }
+    let mut address = 0;
     if cursor.eat("(") {
         let at = cursor.position();
         let word = cursor.word();
-        if word != "unset" && !(is_plain && word.starts_with("0x")) {
-            let expected =
-                if is_plain { "an address such as 0x7f00, or `unset`" } else { "`unset`: an address is no offset" };
-            return Err(cursor.error_at(at, expected));
+        let digits = word.strip_prefix("0x").filter(|_| with_address);
+        match digits.map(|digits| u64::from_str_radix(digits, 16)) {
+            Some(Ok(number)) => address = number,
+            None if word == "unset" => {}
+            _ if with_address => return Err(cursor.error_at(at, "an address such as 0x7f00, or `unset`")),
+            _ => return Err(cursor.error_at(at, "`unset`: an address is no offset")),
+        }
+        if address > 0 && cursor.eat(".") {
+            cursor.number("an element of a byte")?;
         }
         cursor.expect(")", "`)`")?;
     }
-    Ok(())
+    Ok(address)
 }
 
 fn forwards(
@@ -153,13 +203,12 @@ pub(super) fn read_tensor_layouts(
     if cursor.rest().starts_with("Tensor<0x") && cursor.eat("Tensor<") {
         cursor.word();
         cursor.expect("@", "`@` and a memory space")?;
-        memory_space(cursor)?;
-        return layout_of_tensor(cursor, data_type, "o", ">").map(Some);
+        return layout_of_tensor(cursor, data_type, ["", "o", ">"]).map(Some);
     }
     if POINTERS.iter().any(|pointer| cursor.eat(pointer)) {
         pointer(cursor, data_type, true)?;
         cursor.expect("o", "` o ` and the layout")?;
-        return cute::read(cursor, data_type).map(Some);
+        return plain_or_swizzled(cursor, data_type).map(Some);
     }
     let is_repr = cursor.eat("ComposedLayout(");
     if !is_repr && !cursor.eat("(Swizzle(") {
@@ -199,40 +248,57 @@ pub(super) fn read_tensor_layouts(
 pub(super) fn read_tensor(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usize>), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect(",", "`,` and a memory space")?;
-    memory_space(cursor)?;
-    cursor.expect(">", "`>`")?;
-    layout_of_tensor(cursor, data_type, "o", ">")
+    layout_of_tensor(cursor, data_type, [">", "o", ">"])
 }
 
 /// Reads the rest of `!cute.memref<f32, generic, "(4,6):(6,1)">`, the type of this tensor.
 pub(super) fn read_memref(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usize>), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect(",", "`,` and a memory space")?;
-    memory_space(cursor)?;
-    layout_of_tensor(cursor, data_type, ", \"", "\">")
+    layout_of_tensor(cursor, data_type, ["", ", \"", "\">"])
 }
 
-fn memory_space(cursor: &mut Cursor<'_>) -> Result<(), Error> {
-    let at = cursor.position();
-    match cursor.word() {
-        "generic" | "gmem" | "smem" | "rmem" | "tmem" => Ok(()),
-        _ => Err(cursor.error_at(at, "a memory space: generic, gmem, smem, rmem or tmem")),
-    }
-}
-
+/// Reads a memory space, what else is said of a pointer, and a layout. `marks` are the end of the pointer and
+/// the two ends of the layout. The bits of a pointer's swizzle count bytes.
 fn layout_of_tensor(
     cursor: &mut Cursor<'_>,
     data_type: DataType,
-    open: &str,
-    close: &str,
+    marks: [&str; 3],
 ) -> Result<(IndexMap, Vec<usize>), Error> {
+    let at = cursor.position();
+    if !["generic", "gmem", "smem", "rmem", "tmem"].contains(&cursor.word()) {
+        return Err(cursor.error_at(at, "a memory space: generic, gmem, smem, rmem or tmem"));
+    }
+    let mut swizzle = None;
+    loop {
+        let at = cursor.position();
+        let is_said = cursor.eat(",");
+        if is_said && cursor.eat("align<") {
+            cursor.number("an alignment in bytes")?;
+            cursor.expect(">", "`>`")?;
+        } else if is_said && cursor.eat("S<") {
+            swizzle = Some(numbers(cursor, ">")?);
+        } else {
+            cursor.move_to(at);
+            break;
+        }
+    }
+    let [pointer, open, close] = marks;
+    cursor.expect(pointer, &format!("`{pointer}`"))?;
     cursor.expect(open, &format!("`{open}` and a layout"))?;
-    let read = if cursor.eat("S<") || cursor.eat("Sw<") {
-        (read(cursor, data_type)?, Vec::new())
-    } else {
-        refuse_without_layout(cursor.rest())?;
-        cute::read(cursor, data_type)?
-    };
+    let layout = cursor.position();
+    let mut read = plain_or_swizzled(cursor, data_type)?;
+    if let Some(numbers) = swizzle {
+        read = (swizzled(&forwards(read, cursor, layout)?, numbers, true)?, Vec::new());
+    }
     cursor.expect(close, &format!("`{close}`"))?;
     Ok(read)
+}
+
+fn plain_or_swizzled(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(IndexMap, Vec<usize>), Error> {
+    if let Some(map) = read(cursor, data_type)? {
+        return Ok((map, Vec::new()));
+    }
+    refuse_without_layout(cursor.rest())?;
+    cute::read(cursor, data_type)
 }

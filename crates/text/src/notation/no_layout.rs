@@ -25,7 +25,8 @@ const NO_LAYOUT: [(&str, &str); 20] = [
     ("SharedLinearLayout(", GLUON),
     ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
 ];
-const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
+const SWIZZLE: &str =
+    "C++'s type of a swizzle: write `S<..>e` for bits of the element, or `S<..>b` for bits of the byte";
 const TRITON: &str = "Triton's encoding divides a tensor among the registers of threads, and says nothing about memory";
 
 const GLUON: &str =

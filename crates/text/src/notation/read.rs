@@ -191,8 +191,8 @@ fn typed(cursor: &mut Cursor<'_>, word: &str, data_type: DataType) -> Result<(Re
         };
         cursor.move_to(start.plus(end).plus("], ".len()));
     }
-    if cursor.eat("S<") || cursor.eat("Sw<") {
-        return Ok((Read::one(composed::read(cursor, data_type)?, Notation::CuTe), NOTHING));
+    if let Some(map) = composed::read(cursor, data_type)? {
+        return Ok((Read::one(map, Notation::CuTe), NOTHING));
     }
     if let Some((map, reversed)) = composed::read_tensor_layouts(cursor, data_type)? {
         return Ok((Read::signed((map.into(), reversed), Notation::CuTe), NOTHING));
