@@ -202,7 +202,7 @@ impl Layout {
         if reversed.is_empty() {
             return Ok(Layout::new(one.into()));
         }
-        // The text has an offset, which makes the tensor a part of its buffer.
+        // Reversed axes begin at an offset, so the tensor is read from a text, as a part of a larger buffer.
         Self::of_text(&Whole::turned(one, reversed).to_string())
     }
 }

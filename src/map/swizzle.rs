@@ -103,8 +103,8 @@ impl Swizzle {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new). `not_expressible` if elements and bytes are no power of two of each
-    /// other, or if a flip would tear an element apart.
+    /// The errors of [`new`](Self::new). `not_expressible` if the bits of an element are no power of two, or
+    /// if a flip takes or changes a bit of the offset inside an element.
     pub fn from_bytes(flips: &[(u32, u64)], element_bits: u32) -> Result<Swizzle, Error> {
         if !element_bits.is_power_of_two() || element_bits > 128 {
             let reason = format!("an element of {element_bits} bits is no power of two of a byte");

@@ -190,7 +190,7 @@ impl Relayout {
         if evicts { buffer(EVICTED, 1).unwrap_or_default() } else { Vec::new() }
     }
 
-    /// At most so many different plans for this copy, this plan first.
+    /// Returns at most `most` different plans for this copy, this plan first.
     fn candidates(&self, most: usize) -> Vec<Relayout> {
         let mut plans = vec![self.clone()];
         let mut seen = vec![self.identity()];

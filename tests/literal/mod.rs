@@ -122,11 +122,11 @@ pub fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>> {
 /// The kinds of tiles that a random layout has.
 #[derive(Clone, Copy, Debug)]
 pub enum Tiles {
-    /// The entries are 1, 2, 4 and 8.
+    /// Tiles whose entries are 1, 2, 4 and 8.
     PowersOfTwo,
-    /// The entries are 1 to 6, without `*`.
+    /// Tiles whose entries are 1 to 6, none of them `*`.
     Ragged,
-    /// The entries are 1 to 6, and `*` wherever it is legal.
+    /// Tiles whose entries are 1 to 6, or `*` wherever it is legal.
     Combined,
 }
 

@@ -177,7 +177,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// A file names no source, or another one: `source` was changed, or is another model.
+    /// An error if this file names no source, or not `source`: it was changed since, or is another model.
     ///
     /// ```
     /// use tensor_layout_files::{Writer, open};

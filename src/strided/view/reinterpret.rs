@@ -80,7 +80,7 @@ impl BufferTensorDesc {
         let parts = ratio(self.data_type().bits(), data_type.bits())?;
         let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
         for (stride, &size) in strides.iter_mut().zip(&sizes) {
-            // A stride that no element uses may be too large, and then becomes 0.
+            // No element uses the stride of an axis of size 1. If the product is too large, the stride is 0.
             *stride = match stride.checked_mul(parts) {
                 None if size <= 1 => 0,
                 product => product.ok_or_else(|| Error::overflow(OFFSET, 64))?,

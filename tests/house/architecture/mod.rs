@@ -25,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("upload", &["element", "strided", "map", "bridge"]),
     // Re-exports for authors of back ends.
     ("plan", &["element", "typed_sizes", "strided", "tiled", "map", "relayout"]),
-    // The rim may use everything, and no folder inside uses it.
+    // Structures of other libraries: `interop` may use every folder, and no folder uses `interop`.
     ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload"]),
 ];
 

@@ -79,7 +79,7 @@ proptest! {
         match map.class() {
             LayoutClass::Affine | LayoutClass::Split | LayoutClass::RaggedSplit => prop_assert!(separable),
             LayoutClass::Fused => prop_assert!(!separable),
-            // The only claim is that the digits of `*` were not the dimensions' own digits.
+            // Other classes come only from `*` in a later tile, which joins digits that do not line up.
             _ => prop_assert!(shape.layout().tiles().iter().skip(1).any(|tile| tile.entries().contains(&TileSize::Combine))),
         }
     }

@@ -80,7 +80,7 @@ fn the_unit_is_part_of_a_swizzle() {
             "bit 2 of the element offset ^= bits 4 + 7, bit 3 of the element offset ^= bit 5".into(),
         )
     );
-    // What does nothing is none: a bit that is flipped twice, and bits that no index sets.
+    // A flip that changes no offset is dropped: a bit that is flipped twice, and bits that no index sets.
     assert!(Swizzle::new(&[(1, 4), (1, 4), (2, 0)]).unwrap().flips().is_empty());
     let one_row = map("f16[1,64]:[64,1]").with_swizzle(&bytes).unwrap();
     assert_eq!((one_row.swizzle(), one_row.class()), (None, LayoutClass::Affine));

@@ -11,7 +11,7 @@ use serde_json::json;
 
 const DIGITS: &str = "examples/data/digits.safetensors";
 
-/// Names, types, shapes and bytes, and the metadata.
+/// The tensors of a safetensors file by name, each with its type, shape and bytes, and the file's metadata.
 type Contents = (BTreeMap<String, (String, Vec<usize>, Vec<u8>)>, BTreeMap<String, String>);
 
 fn contents(path: &Path) -> Contents {

@@ -140,7 +140,7 @@ fn long_tensors_take_little_memory() {
     let source = fs::read(&input).unwrap();
     assert!(source.ends_with(&fs::read(&back).unwrap()));
 
-    // And so does this one, which brings the whole model back.
+    // `model` brings the whole model back, within the same memory.
     let back = folder.join("back.safetensors");
     let restored = run_after(LITTLE_MEMORY, &["model", text(&out), "--limits", "none", "--out", text(&back)]);
     assert!(restored.status == 0 && restored.stdout.contains("round trip: 1 of 1 identical"), "{restored:?}");
@@ -181,7 +181,7 @@ fn a_file_that_cannot_be_written_to_its_end_leaves_the_old_one() {
             }
             // Files of at most 64 or 128 KiB, depending on the shell.
             let run = run_after("ulimit -f 128", arguments);
-            // The signal that says so ends the program.
+            // A write past that limit raises SIGXFSZ, which ends the program.
             assert!(run.status >= 128 && run.stdout.is_empty(), "{run:?}");
             assert_eq!(fs::read(&out).ok().as_deref(), old.map(str::as_bytes));
             assert_eq!(names(&folder).len(), 1 + usize::from(old.is_some()), "a temporary file is left");

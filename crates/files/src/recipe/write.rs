@@ -22,7 +22,7 @@ pub struct Target {
     pub path: PathBuf,
     /// Every tensor begins at a multiple of this number, in bytes.
     pub align: Option<u64>,
-    /// Only a share of the files of a sharded model.
+    /// Writes only this share of the files of a sharded model, if there is one.
     pub share: Option<Share>,
     /// The number of threads. Each has a buffer of some megabytes.
     pub threads: usize,

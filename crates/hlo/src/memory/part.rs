@@ -30,7 +30,7 @@ struct ShapePart {
 pub(super) enum PartKind {
     /// A tuple with this many elements. Its buffer is a table of pointers to them.
     Tuple(u32),
-    /// An array. The number is its number in the interner of arrays.
+    /// An array, by its number in the interner of arrays.
     Array(u32),
     /// A token, an opaque value or an array without a bound. Its size is not known and counts as 0.
     Nothing,

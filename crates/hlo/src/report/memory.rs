@@ -37,7 +37,7 @@ const NOT_COUNTED: &str = "(not counted by the compiler)";
 
 pub(super) struct Peak<'a> {
     pub(super) live: Option<&'a LiveMemory<'a>>,
-    /// The buffer assignment after the name of its file.
+    /// The name of the file with XLA's buffer assignment, and what that file says.
     pub(super) assignment: Option<(&'a str, &'a BufferAssignment)>,
     pub(super) rows: usize,
     /// Whether every line could be read and every array has a size. Otherwise the sums are too small.

@@ -60,7 +60,8 @@ fn live_memory_is_that_of_the_assignment() {
         assert_eq!(u128::from(alive), space.live_bytes, "S({})", space.space);
     }
     let [hbm, vmem, ..] = live.spaces() else { panic!() };
-    // Tables of tuples alone are no temporaries. 4096 of 8392704 bytes of VMEM are a gap.
+    // HBM has no temporary buffers but the pointers of tuples, which do not count. Of the 8392704 bytes of
+    // VMEM, 4096 are a gap.
     assert_eq!((hbm.total.temp_bytes, hbm.total.peak_bytes), (0, 8_389_632));
     assert_eq!((vmem.total.peak_bytes, vmem.live_bytes), (8_392_704, 8_388_608));
     // memory_analysis().peak_memory_in_bytes is 16778240.

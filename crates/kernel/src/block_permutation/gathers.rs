@@ -374,7 +374,7 @@ impl Source<'_> {
             if lane.count == most {
                 return None;
             }
-            // A window that would end after the period begins earlier.
+            // A window may not end after the period: the last one begins earlier.
             let (first, begins) = (next, next.min(last));
             lane.begins[lane.count] = begins;
             lane.count += 1;

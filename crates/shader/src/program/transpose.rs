@@ -128,7 +128,7 @@ impl Tile {
     }
 }
 
-/// A loop as expressions of the shader. `ragged` says that a tile may reach past the end, `elements`.
+/// A loop as expressions of the shader. If `ragged`, a tile may reach past the last of the `elements`.
 struct LoopNumbers {
     step: Step,
     elements: Expr,

@@ -190,7 +190,7 @@ impl Hash for Table {
 enum Kept {
     None,
     Text(String),
-    /// The text is made when it is needed.
+    /// A cache, whose text is written when it is asked for.
     Cache(Box<KvCache>),
 }
 
@@ -440,7 +440,7 @@ impl From<BlockTensorDesc> for Layout {
     }
 }
 
-/// Converts the layout as if its text had been read.
+/// Converts a named layout to the layout that its text is read as.
 impl TryFrom<NamedLayout> for Layout {
     type Error = Error;
 

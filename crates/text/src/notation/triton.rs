@@ -139,7 +139,7 @@ impl Tensor<'_> {
         self.sizes.get(axis).copied().unwrap_or(1)
     }
 
-    /// The basis of a value on one axis.
+    /// Returns a basis that is `value` on one axis and 0 on the others.
     fn basis(&self, axis: usize, value: u64) -> Basis {
         (0..self.sizes.len()).map(|other| if other == axis { value } else { 0 }).collect()
     }

@@ -107,7 +107,7 @@ fn places_near_the_last_address_are_refused() {
                 assert_eq!(Transfers::repeated(&plan, places, &executor).unwrap_err().code(), "overflow", "{places:?}");
             }
         }
-        // The last run may end at the last address. Neither loop nor distance passes 63 bits then.
+        // A run may end at the last address, as long as each stride and each distance fits in 63 bits.
         let last = u64::MAX - 256;
         let list = Transfers::repeated(&plan, &[(0, 0), (last, last)], &executor).unwrap();
         assert_eq!((list.reach(), list.summary().bytes), ((u64::MAX, u64::MAX), 512));
