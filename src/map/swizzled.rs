@@ -4,11 +4,13 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use crate::checked::{self, PHYSICAL, Proven};
 use crate::error::Error;
 
-use super::index_map::IndexMap;
+use super::digits::{Chain, Digit};
+use super::index_map::{Component, IndexMap};
 use super::swizzle::Swizzle;
 
 impl IndexMap {
@@ -19,7 +21,8 @@ impl IndexMap {
     }
 
     /// Returns this map followed by a swizzle of its offsets, base included. Bits that no index sets flip
-    /// nothing, and are dropped. The buffer grows to a whole number of the pieces that the step permutes.
+    /// nothing, and are dropped. If strides give the same offsets, the map has them. The buffer grows to a
+    /// whole number of the pieces that the step permutes.
     ///
     /// # Errors
     ///
@@ -41,11 +44,10 @@ impl IndexMap {
             let reason = format!("the layout has {has}, and a swizzle follows digits only");
             return Err(Error::not_expressible("swizzled layout", reason));
         }
-        let swizzled = IndexMap { swizzle: Some(Box::new(swizzle.clone())), ..self }.without_idle_flips();
-        let block = swizzled.swizzle().map_or(1, Swizzle::block);
-        let physical = checked::round_up(swizzled.physical_elements, block, PHYSICAL)?;
-        checked::bytes_for(physical, swizzled.element_bits)?;
-        Ok(IndexMap { physical_elements: physical, ..swizzled }.checked())
+        let swizzle = swizzle.of_set_bits(self.set_bits());
+        let physical_elements = checked::round_up(self.physical_elements, swizzle.block(), PHYSICAL)?;
+        checked::bytes_for(physical_elements, self.element_bits)?;
+        Ok(IndexMap { physical_elements, swizzle: Some(Box::new(swizzle)), ..self }.without_idle_flips().checked())
     }
 
     /// Returns the map without its swizzle, in as large a buffer, and the swizzle.
@@ -59,13 +61,46 @@ impl IndexMap {
         (plain, swizzle.map(|swizzle| *swizzle))
     }
 
-    /// Drops the flips by bits that are 0 at every index.
+    /// Drops the flips by bits that are 0 at every index, and the whole swizzle where strides say the same.
     pub(super) fn without_idle_flips(mut self) -> IndexMap {
         if let Some(swizzle) = self.swizzle.take() {
             let kept = swizzle.of_set_bits(self.set_bits());
-            self.swizzle = (!kept.flips().is_empty()).then(|| Box::new(kept));
+            if !kept.flips().is_empty() {
+                match self.in_strides(&kept) {
+                    Some((base, components)) => (self.base, self.components) = (base, components),
+                    None => self.swizzle = Some(Box::new(kept)),
+                }
+            }
         }
         self
+    }
+
+    /// Returns the base and the components that do what these components and the swizzle do. A column of
+    /// swizzled rows is one: bits that are the same at every index are flipped, and a flip adds or takes away
+    /// one number. `None` if a bit of the offset depends on two bits of the indices, and if a chain would
+    /// need more digits than it has, because fewer views are possible then.
+    fn in_strides(&self, swizzle: &Swizzle) -> Option<(u64, Vec<Component>)> {
+        let base = swizzle.apply(self.base);
+        let (mut seen, mut digits) = (0, Vec::new());
+        for (dim, value, offset) in self.bit_offsets()? {
+            let changed = swizzle.apply(self.base ^ offset) ^ base;
+            if changed & seen != 0 {
+                return None;
+            }
+            seen |= changed;
+            let stride = (changed & !base).checked_sub(changed & base)?;
+            digits.push((dim, Digit::new(NonZeroU64::new(value)?, stride)));
+        }
+        let mut components = self.components.clone();
+        for component in &mut components {
+            let own = digits.iter().rev().filter(|(dim, _)| component.dims() == [*dim]).map(|&(_, digit)| digit);
+            let chain = Chain::normalised(own, component.extent);
+            if chain.digits().len() > component.chain.digits().len() {
+                return None;
+            }
+            component.chain = chain;
+        }
+        Some((base, components))
     }
 
     /// The bits that are 1 in the offset of some index before the swizzle. If sums carry, there may be more

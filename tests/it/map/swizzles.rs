@@ -130,6 +130,24 @@ fn huge_swizzled_tensors_are_checked() {
     assert_eq!(end.with_swizzle(&swizzle).unwrap_err().code(), "overflow");
 }
 
+#[test]
+fn a_column_of_swizzled_rows_has_strides() {
+    // CuTe of CUTLASS 4.2 says ((_2,_2,_2)):((72,144,288)) for column 2, and ((_2,_2,_2)):((56,144,288)) for
+    // column 10, which would be three digits of a dimension that has one.
+    let rows = map("f16[8,64]:[64,1] xor<elements 3-5 ^= 6-8>");
+    for (column, text) in [(2, Some("f16[8,1]:[72,1]+2")), (10, None)] {
+        let view = rows.slice(&[Slice::ALL, (column..column + 1).into()]).unwrap();
+        assert_eq!((view.swizzle().is_none(), view.physical_elements()), (text.is_some(), 512));
+        for row in 0..8 {
+            assert_eq!(view.offset(&[row, 0]), rows.offset(&[row, column]), "row {row} of column {column}");
+            assert!(text.is_none_or(|text| map(text).offset(&[row, 0]) == view.offset(&[row, 0])));
+        }
+    }
+    // A flip of a bit that the base sets takes away: row 1 begins 8 behind row 0.
+    let view = map("u8[2,16]:[16,1] xor<elements 3 ^= 4>").slice(&[Slice::ALL, (8..9).into()]).unwrap();
+    assert_eq!((view.class(), view.base(), view.offset(&[1, 0])), (LayoutClass::Affine, 8, Ok(16)));
+}
+
 proptest! {
     #![proptest_config(cases(2000))]
 
