@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# etcpak 0.9.15: compression to ETC1, ETC2 and EAC exchanges red and blue in the memory of the `bytes` that are given, which Python holds to be
-# immutable. The same picture compressed a second time has red and blue exchanged, and so has every later reader of these bytes.
+# etcpak 0.9.15: compression to ETC1, ETC2 and EAC exchanges red and blue in the memory of the `bytes` that
+# are given, which Python holds to be immutable. The same picture compressed a second time has red and blue
+# exchanged, and so has every later reader of these bytes.
 #
-# The README says that these functions take BGRA; of bytes that were never given before they take RGBA, as the BC functions always do, which leave
-# the bytes alone. Seen for a picture of RGBA ff8000ff, first pixel of the first and of the second result by texture2ddecoder 1.0.6, and the
-# bytes after the first:
+# The README says that these functions take BGRA; of bytes that were never given before they take RGBA, as the
+# BC functions always do, which leave the bytes alone. Seen for a picture of RGBA ff8000ff, first pixel of the
+# first and of the second result by texture2ddecoder 1.0.6, and the bytes after the first:
 #   bc1: (255, 130, 0), then (255, 130, 0); bytes ff8000ff
 #   etc1_rgb: (255, 134, 2), then (2, 134, 255); bytes 0080ffff
 #   etc2_rgb: (255, 134, 2), then (2, 134, 255); bytes 0080ffff

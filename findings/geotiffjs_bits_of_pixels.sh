@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# geotiff.js 3.0.5: of pixels whose samples have 2, 4, 10 or 12 bits and lie side by side, only the first sample is read right. The samples are
-# unpacked to 1 or 2 bytes each and then read at the offsets that the packed ones had, rounded down: 0, 1 and 3 for 12 bits in place of 0, 2, 4.
+# geotiff.js 3.0.5: of pixels whose samples have 2, 4, 10 or 12 bits and lie side by side, only the first
+# sample is read right. The samples are unpacked to 1 or 2 bytes each and then read at the offsets that the
+# packed ones had, rounded down: 0, 1 and 3 for 12 bits in place of 0, 2, 4.
 #
-# Of a big-endian file it is the first sample that is wrong, as it is unpacked in the order of the machine and read in the order of the file.
-# Planes of their own are right, and so are 16 bits. Seen for files of GDAL 3.10.3 (rasterio 1.4.4), the first two pixels, which are
-# 7, 5, 3 and 14, 10, 6 (3, 1, 3 and 2, 2, 2 in 2 bits):
+# Of a big-endian file it is the first sample that is wrong, as it is unpacked in the order of the machine and
+# read in the order of the file. Planes of their own are right, and so are 16 bits. Seen for files of GDAL
+# 3.10.3 (rasterio 1.4.4), the first two pixels, which are 7, 5, 3 and 14, 10, 6 (3, 1, 3 and 2, 2, 2 in 2
+# bits):
 #   2 bits: 3, 3, 3 and 2, 2, 2
 #   4 bits: 7, 7, 5 and 14, 14, 10
 #   10 bits: 7, 1280, 5 and 14, 2560, 10

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# tinybrain 1.7.0: `downsample_segmentation` by 2 x 2 x 2 takes the labels of a row-major array, NumPy's order, from wrong places without an error.
-# Column-major arrays are right, and so are both orders by 2 x 2 x 1 and in `downsample_with_averaging`.
+# tinybrain 1.7.0: `downsample_segmentation` by 2 x 2 x 2 takes the labels of a row-major array, NumPy's
+# order, from wrong places without an error. Column-major arrays are right, and so are both orders by 2 x 2 x
+# 1 and in `downsample_with_averaging`.
 #
-# The manual says "a 3d or 4d numpy array" and nothing of an order. A part of a larger array gets values from outside the part. Seen for labels [4, 4, 2, 1] that are
-# 1, 2, 3 and 4 in blocks of 2 x 2 x 2, so each has one label:
+# The manual says "a 3d or 4d numpy array" and nothing of an order. A part of a larger array gets values from
+# outside the part. Seen for labels [4, 4, 2, 1] that are 1, 2, 3 and 4 in blocks of 2 x 2 x 2, so each has
+# one label:
 #   column-major by (2, 2, 2): [[1, 3], [2, 4]]
 #   row-major by (2, 2, 2): [[1, 1], [1, 1]]
 #   part of a column-major one by (2, 2, 2): [[1, 9], [2, 3]]
