@@ -285,10 +285,16 @@ impl BlockTensorDesc {
     ///
     /// # Errors
     ///
-    /// `inside_block` if the innermost size is no multiple of the values of a block, and the errors of
-    /// [`BufferTensorDesc::reshape`].
+    /// `element_count_mismatch`, in values; `inside_block` if the innermost size is no multiple of the values
+    /// of a block, and the errors of [`BufferTensorDesc::reshape`].
     pub fn reshape<T: Integer>(&self, sizes: &[T]) -> Result<Self, Error> {
-        let bytes = self.bytes.reshape(&in_bytes(self.block_type, &sizes_of(sizes)?)?)?;
+        let sizes = sizes_of(sizes)?;
+        let [found, expected] = [&sizes, &self.sizes].map(|sizes| checked::product(sizes, checked::ELEMENTS));
+        let (found, expected) = (found?, expected?);
+        if found != expected {
+            return Err(Code::ElementCountMismatch.for_value(found, expected));
+        }
+        let bytes = self.bytes.reshape(&in_bytes(self.block_type, &sizes)?)?;
         Self::from_bytes(self.block_type, bytes)
     }
 

@@ -150,9 +150,15 @@ fn views_keep_whole_blocks() {
     assert_eq!(experts.reshape(&[32, 512]).unwrap().to_string(), "q4_K[32,512]:[288,144]");
     assert_eq!(experts.permute(&[2, 1, 0]).unwrap_err().code(), "not_a_view");
     assert_eq!(
-        experts.reshape(&[64, 128]).unwrap_err().to_string(),
+        experts.reshape(&[128, 128]).unwrap_err().to_string(),
         "size 128 of axis 1 is not a multiple of 256, the values of a block of q4_K"
     );
+    // The number of elements counts values, as the sizes do.
+    for sizes in [&[4, 96][..], &[4, 33], &[]] {
+        let counts: u64 = sizes.iter().product();
+        let error = "q8_0[4,64]".parse::<BlockTensorDesc>().unwrap().reshape(sizes).unwrap_err();
+        assert_eq!((error.code(), error.value(), error.limit()), ("element_count_mismatch", Some(counts), Some(256)));
+    }
     let slice = |last: Slice| experts.slice(&[Slice::ALL, Slice::ALL, last]);
     assert_eq!(slice((256..).into()).unwrap().to_string(), "q4_K[8,4,256]:[1152,288,144]+144");
     assert_eq!(

@@ -258,15 +258,18 @@ impl Plane {
             }
             _ => {
                 let count = self.part_count();
-                let cut = self.parts().get(1).and_then(|part| {
-                    let axis = part.indices.iter().position(|slice| *slice != Slice::ALL)?;
-                    Some((axis, part.indices.get(axis)?.start))
+                let cut = self.parts().first().zip(self.parts().get(1)).and_then(|(part, next)| {
+                    let axis = part.indices.iter().zip(&next.indices).position(|(slice, other)| slice != other)?;
+                    Some((axis, next.indices.get(axis)?.start))
                 });
+                let parts = format!("into {}, which are sliced or permuted", counted(count, "part"));
                 return Err(refused(match (cut, &self.blocks) {
-                    (Some((axis, at)), None) => {
-                        format!("axis {axis} is cut at {at} into {count} parts, which are sliced or permuted")
+                    (Some((bytes, at)), Some(blocks)) if bytes == self.sizes.len() => {
+                        let (axis, values) = (bytes.saturating_sub(1), blocks.block_type().values());
+                        format!("the blocks of {values} values of axis {axis} are cut at byte {at} {parts}")
                     }
-                    _ => format!("the bytes of its blocks lie in {count} parts, which are sliced or permuted"),
+                    (Some((axis, at)), _) => format!("axis {axis} is cut at {at} {parts}"),
+                    (None, _) => format!("it is cut {parts}"),
                 }));
             }
         }
