@@ -14,7 +14,7 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
     let maps = || values.parts().iter().map(|part| &part.map);
     let first = maps().next().ok_or_else(|| layout.whole().err().unwrap_or_else(no_elements))?;
     let lines: Vec<Value> = layout
-        .lines()
+        .all_notations()
         .into_iter()
         .map(|line| {
             let reason = line.reason();

@@ -12,7 +12,7 @@ use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use tensor_layout_fuzz::texts::{of_bytes, read};
 use tensor_layout_text::draw::Picture;
 use tensor_layout_text::layout::copies;
-use tensor_layout_text::{Layout, lines, to_xla_exact};
+use tensor_layout_text::{Layout, all_notations, to_xla_exact};
 
 fuzz_target!(|data: &[u8]| {
     let text = of_bytes(data);
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     mapped(&map);
     let elements = map.element_count();
     let long = elements > 5000;
-    for line in lines(one) {
+    for line in all_notations(one) {
         let Ok(text) = line.text else { continue };
         let back: Layout = text.parse().unwrap();
         let back = back.to_index_map().unwrap();

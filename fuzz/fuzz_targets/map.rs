@@ -121,7 +121,7 @@ fn spelling(side: &Side) {
 }
 
 fn written(side: &Side) {
-    let Ok(text) = tensor_layout_text::text(&side.map) else { return };
+    let Ok(text) = tensor_layout_text::to_text(&side.map) else { return };
     let back: Layout = text.parse().unwrap();
     let back = back.to_index_map().unwrap();
     assert_eq!((back.data_type(), back.element_bits()), (side.map.data_type(), side.map.element_bits()), "{text}");

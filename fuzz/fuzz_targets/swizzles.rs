@@ -129,7 +129,7 @@ fn places(side: &Side, sizes: &[u64]) {
             assert_eq!(side.map.inverse(offset).unwrap().as_deref(), Some(index), "{side:?}");
         }
     });
-    if let Ok(text) = tensor_layout_text::text(side.map.clone()) {
+    if let Ok(text) = tensor_layout_text::to_text(side.map.clone()) {
         let back = text.parse::<Layout>().unwrap_or_else(|error: Error| panic!("{text}: {error}"));
         assert_ne!(back.to_index_map().unwrap().same_places(&side.map), Ok(false), "{text}");
     }

@@ -440,7 +440,7 @@ impl Layout {
     /// 'f32[2,3]{1,0:T(5)}'
     fn notations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let texts = PyDict::new(py);
-        for line in self.whole.lines() {
+        for line in self.whole.all_notations() {
             if let Ok(text) = &line.text {
                 texts.set_item(line.notation.to_string(), text)?;
             }

@@ -49,7 +49,7 @@ def tvm():
             T.evaluate(0)
 
         text = function.script().split("(A: ")[1].split("):\n")[0]
-        line("strides", text, shape, f"{list(strides or (shape[1], 1))} 0")
+        line("tvm", text, shape, f"{list(strides or (shape[1], 1))} 0")
     for sizes, strides in [((4, 6), (6, 1)), ((24,), (1,)), ((2, 3, 4), (1, 8, 2))]:
         line("cute", f"f32 {TileLayout(S[sizes:strides])!r}", sizes, f"{list(strides)} 0")
 

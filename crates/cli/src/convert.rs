@@ -130,7 +130,7 @@ impl Side {
     /// its type and sizes.
     fn of(text: &str, other: &str, notation: Option<Notation>) -> Result<Side, Error> {
         let layout = layout_or_rule(text, other)?;
-        let text = notation.map_or_else(|| Ok(layout.to_string()), |notation| layout.text_in(notation))?;
+        let text = notation.map_or_else(|| Ok(layout.to_string()), |notation| layout.to_notation(notation))?;
         Ok(Side { layout, text })
     }
 

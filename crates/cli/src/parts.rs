@@ -8,7 +8,8 @@ use crate::table::write_list;
 /// The parts of a plane for people, the first four of them.
 pub(crate) fn parts_in_words(parts: &[Part]) -> impl Iterator<Item = String> {
     let line = |part: &Part| {
-        let text = tensor_layout_text::text(&part.map).unwrap_or_else(|_| format!("from element {}", part.map.base()));
+        let text =
+            tensor_layout_text::to_text(&part.map).unwrap_or_else(|_| format!("from element {}", part.map.base()));
         format!("  part       {}: {text}", indices_of(part))
     };
     let others = (parts.len() > 4).then(|| format!("  part       and {} others", parts.len().saturating_sub(4)));
@@ -35,7 +36,7 @@ pub(crate) fn name_of(plane: &Plane) -> String {
 }
 
 pub(crate) fn part_object(part: &Part) -> Value {
-    let text = tensor_layout_text::text(&part.map).ok();
+    let text = tensor_layout_text::to_text(&part.map).ok();
     json!({ "indices": indices_of(part), "layout": text, "base_offset": part.map.base() })
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 use tensor_layout::Error;
 use tensor_layout::upload::{BoxReport, DeviceLimits, Im2col, Interleave, TensorMapBox};
-use tensor_layout_text::text;
+use tensor_layout_text::to_text;
 
 use crate::answer::Answer;
 use crate::output::Stop;
@@ -101,7 +101,7 @@ pub(crate) fn add_box(found: Option<&BoxReport>, answer: &mut Answer) {
     let Some(BoxReport { sizes, cuda_sizes, bytes, alignment, layout, no_layout, .. }) = found else {
         return answer.key("box", ());
     };
-    let layout = layout.as_ref().and_then(|layout| text(layout).ok());
+    let layout = layout.as_ref().and_then(|layout| to_text(layout).ok());
     answer.key(
         "box",
         json!({

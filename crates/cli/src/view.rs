@@ -131,15 +131,15 @@ impl View {
         let plane = layout.values();
         let ([part], [_], None) = (plane.parts(), layout.planes(), plane.blocks().filter(|_| notation.is_none()))
         else {
-            let text = notation.map_or_else(|| Ok(layout.to_string()), |notation| layout.text_in(notation))?;
+            let text = notation.map_or_else(|| Ok(layout.to_string()), |notation| layout.to_notation(notation))?;
             return Ok(View { text, like: None, layout });
         };
-        let strides = plane.text_in(Notation::Strides).ok();
+        let strides = plane.to_notation(Notation::Strides).ok();
         let text = match (notation, plane.any()) {
-            (Some(notation), _) => Some(plane.text_in(notation)?),
+            (Some(notation), _) => Some(plane.to_notation(notation)?),
             (None, _) if !plane.reversed().is_empty() => Some(layout.to_string()),
             (None, any) => {
-                let text = any.and_then(|layout| tensor_layout_text::text(layout).ok());
+                let text = any.and_then(|layout| tensor_layout_text::to_text(layout).ok());
                 // A view of what has no tiles is strides rather than tiles.
                 let in_strides = strides.clone().filter(|_| !read.to_string().contains(":T("));
                 in_strides.filter(|_| text.as_ref().is_some_and(|text| text.contains(":T("))).or(text)

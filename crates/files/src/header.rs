@@ -176,7 +176,7 @@ fn is_plain(map: &IndexMap) -> bool {
 
 /// Returns the text of a layout for the metadata. A name is followed by the same layout in XLA's notation.
 fn text_of(layout: &Layout) -> String {
-    match layout.text_in(Notation::Xla) {
+    match layout.to_notation(Notation::Xla) {
         Ok(text) if layout.notation() == Notation::Named => format!("{layout}{SAME_AS}{text}"),
         _ => layout.to_string(),
     }

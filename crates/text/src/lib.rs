@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | the root | one reader and one writer for every notation ([`Layout`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`to_xla`], [`to_xla_exact`], [`view_to_xla`]) |
+//! | the root | one reader and one writer for every notation ([`Layout`], [`all_notations`], [`to_notation`]); strides and views as XLA's tiles ([`to_xla`], [`to_xla_exact`], [`view_to_xla`]) |
 //! | [`layout`] | a layout as one value, whatever its text is ([`Layout`]) |
 //! | [`named`] | device layouts by their names |
 //! | [`rule`] | layouts without a type and sizes, as `--to` takes them ([`rule::Rule`]) |
@@ -39,8 +39,8 @@ mod words;
 
 pub use layout::Layout;
 pub use notation::{
-    Line, Notation, ViewStep, array_of_onednn_tag, axis_orders, lacks_type, lines, numpy_dtype, offset_steps,
-    onednn_size_in_bytes, text, text_in,
+    Line, Notation, ViewStep, all_notations, array_of_onednn_tag, axis_orders, lacks_type, numpy_dtype, offset_steps,
+    onednn_size_in_bytes, to_notation, to_text,
 };
 pub use numbers::read_list;
 pub use spell::{Raised, to_xla, to_xla_exact, view_to_xla};

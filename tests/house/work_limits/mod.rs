@@ -19,7 +19,7 @@ use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{self, DeviceLimits, Role, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
 use tensor_layout_text::draw::Picture;
-use tensor_layout_text::{Layout, Notation, ViewStep, text_in};
+use tensor_layout_text::{Layout, Notation, ViewStep, to_notation};
 use tensor_layout_text::{to_xla, to_xla_exact, view_to_xla};
 
 fn last_index(map: &IndexMap) -> Vec<u64> {
@@ -47,7 +47,7 @@ fn reading_and_printing() {
         });
     }
     each("Display", |subject| {
-        (tensor_layout_text::text(subject.notated.any().unwrap()), subject.shape.as_ref().map(ToString::to_string))
+        (tensor_layout_text::to_text(subject.notated.any().unwrap()), subject.shape.as_ref().map(ToString::to_string))
     });
 }
 
@@ -130,11 +130,13 @@ fn descriptors() {
 #[test]
 fn spelling() {
     each_map("to_xla_exact", to_xla_exact);
-    each_map("to_text", |map| tensor_layout_text::text(map));
+    each_map("to_text", |map| tensor_layout_text::to_text(map));
     each_map("lower", lower);
-    each("lines", |subject| (subject.notated.lines(), subject.notated.values().lines_in(&[Notation::AxisOrder])));
-    each("text_in", |subject| {
-        Notation::LISTED.iter().map(|&notation| text_in(&subject.map, notation).is_ok()).collect::<Vec<_>>()
+    each("all_notations", |subject| {
+        (subject.notated.all_notations(), subject.notated.values().in_notations(&[Notation::AxisOrder]))
+    });
+    each("to_notation", |subject| {
+        Notation::LISTED.iter().map(|&notation| to_notation(&subject.map, notation).is_ok()).collect::<Vec<_>>()
     });
     each("offset_steps", |subject| {
         tensor_layout_text::offset_steps(subject.notated.any().unwrap(), &last_index(&subject.map))

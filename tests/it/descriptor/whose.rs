@@ -32,7 +32,7 @@ fn a_base_offset_of_any_value_makes_a_part() {
         panic!()
     };
     assert!(lowered.is_part());
-    for line in tensor_layout_text::lines(&part).into_iter().filter(|line| {
+    for line in tensor_layout_text::all_notations(&part).into_iter().filter(|line| {
         use tensor_layout_text::Notation::{Numpy, Strides};
         matches!(line.notation, Numpy | Strides)
     }) {

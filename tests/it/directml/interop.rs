@@ -133,7 +133,7 @@ fn directml_pointers_are_checked() {
 mod json {
     use tensor_layout::AnyLayout;
     use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
-    use tensor_layout_text::{Layout, Notation, text_in};
+    use tensor_layout_text::{Layout, Notation, to_notation};
 
     fn read(text: &str) -> Result<BufferTensorDesc, Error> {
         match text.parse::<Layout>()?.any()? {
@@ -162,7 +162,7 @@ mod json {
             .unwrap()
             .with_total_size_in_bytes(256)
             .unwrap();
-        let text = text_in(&desc, Notation::Directml).unwrap();
+        let text = to_notation(&desc, Notation::Directml).unwrap();
         assert_eq!(
             text,
             r#"{"DataType":"FLOAT16","Flags":"OWNED_BY_DML","Sizes":[1,3,4,5],"Strides":[60,1,15,3],"TotalTensorSizeInBytes":256,"GuaranteedBaseOffsetAlignment":64}"#
@@ -182,6 +182,6 @@ mod json {
             "total_size_too_small"
         );
         let part = BufferTensorDesc::packed(DataType::S8, &[4]).unwrap().with_base_offset(4).unwrap();
-        assert_eq!(text_in(&part, Notation::Directml).unwrap_err().code(), "not_expressible");
+        assert_eq!(to_notation(&part, Notation::Directml).unwrap_err().code(), "not_expressible");
     }
 }

@@ -202,7 +202,7 @@ fn names_are_a_notation() {
         assert_eq!(read.notation(), Notation::Named);
         assert_eq!(read.to_string(), case.text);
         assert_eq!(read.to_index_map().unwrap(), layout.to_index_map().unwrap());
-        assert_eq!(read.text_in(Notation::Named).unwrap(), case.text);
+        assert_eq!(read.to_notation(Notation::Named).unwrap(), case.text);
     }
     let short: Layout = "kCHW32:s8[2,33,3,2]".parse().unwrap();
     assert_eq!(short.to_string(), "tensorrt.kCHW32:s8[2,33,3,2]");

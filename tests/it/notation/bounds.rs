@@ -3,12 +3,12 @@
 
 use tensor_layout::AnyLayout;
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
-use tensor_layout_text::{Layout, Notation, ViewStep, lines};
+use tensor_layout_text::{Layout, Notation, ViewStep, all_notations};
 
 /// The line of a notation for the layout alone, without the spelling in which the layout was read.
 fn line(text: &str, notation: Notation) -> Result<String, String> {
     let layout = text.parse::<Layout>().unwrap_or_else(|error| panic!("{error}")).any().unwrap().clone();
-    let line = lines(layout).into_iter().find(|line| line.notation == notation).unwrap();
+    let line = all_notations(layout).into_iter().find(|line| line.notation == notation).unwrap();
     line.text.clone().map_err(|_| line.reason().unwrap())
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass, ToIndexMap};
-use tensor_layout_text::{Layout, Notation, text_in};
+use tensor_layout_text::{Layout, Notation, to_notation};
 
 use crate::literal::{any_shape, cases};
 
@@ -61,6 +61,9 @@ fn words_that_no_reader_knows_are_refused() {
         ("index=0, dims=[1, 4, 6, 3], fmt=NC1HWC2, type=INT8", "rknn.NC1HWC2"),
         ("index=0, dims=[1, 4, 6, 3], h_stride=8, fmt=NHWC, type=INT8", "dims=, type=, fmt= or w_stride="),
         ("T.Buffer((4, 6), \"float32\", layout=T.TileLayout(T.S[(4, 6):(8, 1)]))", "shape=, dtype="),
+        ("T.Buffer((4, 6), \"float33\")", "a dtype such as"),
+        ("T.Buffer((4, 6), \"int8\", dtype=\"int8\")", "not given before"),
+        ("T.Buffer((4, 6), axis_separators=[1])", "strides= or elem_offset="),
         ("f32 T.TileLayout(T.S[(4, (2, 3)):(6, (3, 1))])", "without tuples inside"),
         ("f32 T.TileLayout(T.S[(4, 6):(6, 1)] + T.R[2:1])", "replicas"),
         ("llama_model_loader: - tensor 0, split 0: a.weight f99 [ 2, 3 ]", "a dtype such as"),
@@ -141,6 +144,8 @@ fn words_that_change_no_place_are_skipped() {
         ("index=0, dims=[1, 4, 6, 3], w_stride = 8, fmt=NHWC, type=FP16", "f16[1,4,6,3]:[96,24,3,1]"),
         ("index=0, dims=[1, 3, 4, 6], w_stride = 8, fmt=NCHW, type=UINT8", "u8[1,3,4,6]:[96,32,8,1]"),
         ("T.Buffer((128, 128), \"float32\", strides=[130, 1], elem_offset=4)", "f32[128,128]:[130,1]+4"),
+        ("T.Buffer((128, 128), strides=(130, 1))", "f32[128,128]:[130,1]"),
+        ("T.Buffer((2, 3), dtype=\"float16\", align=16)", "f16[2,3]"),
         ("f32 ((4, 6):(6, 1))", "f32[4,6]"),
         ("f32 (24:1)", "f32[24]"),
         ("f32 Tensor<0x55f6@generic o (4,6):(1,4)>", "f32[4,6]:[1,4]"),
@@ -350,7 +355,7 @@ proptest! {
     #[test]
     fn changed_texts_of_strides_lose_nothing(desc in any_desc()) {
         for &notation in Notation::ALL {
-            let Ok(text) = text_in(&desc, notation) else { continue };
+            let Ok(text) = to_notation(&desc, notation) else { continue };
             changes(&text)?;
         }
     }
@@ -360,7 +365,7 @@ proptest! {
         prop_assume!(shape.sizes().iter().all(|&size| size > 1));
         let shape = ArrayShape::new(DataType::F32, shape.sizes(), shape.layout().clone()).unwrap();
         for &notation in Notation::ALL {
-            let Ok(text) = text_in(&shape, notation) else { continue };
+            let Ok(text) = to_notation(&shape, notation) else { continue };
             changes(&text)?;
         }
     }

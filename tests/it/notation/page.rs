@@ -33,7 +33,7 @@ fn the_page_has_every_notation_of_its_tensors() {
         // first.
         let layout: Layout = written("strides").or(written("oneDNN")).unwrap().parse().unwrap();
         for (title, notation) in NOTATIONS {
-            let text = layout.text_in(notation).ok();
+            let text = layout.to_notation(notation).ok();
             assert_eq!(written(title), text, "{title} of {layout}");
             // A plain order is an axis order to every reader.
             let read = text.map(|text| text.parse::<Layout>().unwrap());

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
 use tensor_layout::{AnyLayout, BufferTensorDesc, IndexMap, ToIndexMap};
-use tensor_layout_text::{Layout, Notation, text_in};
+use tensor_layout_text::{Layout, Notation, to_notation};
 
 use crate::literal::{any_shape, cases};
 
@@ -83,7 +83,7 @@ fn prints_of_rust_libraries_and_of_ggml() {
     }
     let rows = format!("f32 {}", fields(format!("{:?}", array.slice(ndarray::s![..;-1, ..]))));
     let rows: Layout = rows.parse().unwrap();
-    assert_eq!(rows.text_in(Notation::Strides).unwrap(), "f32[2,3]:[3,1], axes [0] backwards");
+    assert_eq!(rows.to_notation(Notation::Strides).unwrap(), "f32[2,3]:[3,1], axes [0] backwards");
     assert_eq!(rows.values().reversed(), [0]);
     assert_eq!("f32((2,2),3):((-3,-6),1)".parse::<Layout>().unwrap().values().reversed(), [0]);
 }
@@ -142,7 +142,7 @@ const PRINTS: [Notation; 7] = [
 /// What a text is read back from, without the padding after the last element.
 fn reads_back(map: &IndexMap) -> Result<(), TestCaseError> {
     for notation in PRINTS {
-        let Ok(text) = text_in(AnyLayout::from(map.clone()), notation) else { continue };
+        let Ok(text) = to_notation(AnyLayout::from(map.clone()), notation) else { continue };
         let read: Layout = text.parse().map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
         prop_assert!(same_layout(&read, map).unwrap(), "{}", text);
         let back = read.to_index_map().unwrap();

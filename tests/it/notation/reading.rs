@@ -72,7 +72,7 @@ fn places(layout: &impl ToIndexMap) -> Vec<u64> {
 /// Every other line has a reason.
 fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let map = layout.to_index_map().unwrap();
-    let lines = tensor_layout_text::lines(layout);
+    let lines = tensor_layout_text::all_notations(layout);
     // Each notation has one line, and the table of named layouts has one line for every name.
     let (named, others): (Vec<_>, Vec<_>) =
         Notation::LISTED.iter().copied().partition(|notation| notation.to_string() == "named");
@@ -160,7 +160,7 @@ proptest! {
 
     #[test]
     fn damaged_texts_are_read_or_refused_at_a_column(desc in any_desc(), at in any::<prop::sample::Index>(), byte in 32..127_u8) {
-        for line in tensor_layout_text::lines(&desc) {
+        for line in tensor_layout_text::all_notations(&desc) {
             let Ok(text) = line.text else { continue };
             let mut bytes = text.into_bytes();
             let at = at.index(bytes.len());
@@ -177,7 +177,7 @@ proptest! {
 }
 
 fn lines(text: &str) -> Vec<String> {
-    text.parse::<Layout>().unwrap().lines().iter().map(ToString::to_string).collect()
+    text.parse::<Layout>().unwrap().all_notations().iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn widths_below_a_byte() {
 #[test]
 fn a_divided_array_says_why() {
     let shape: ArrayShape = "pred[123,456]{1,0:SC(1:50,200)}".parse().unwrap();
-    let lines = tensor_layout_text::lines(&shape);
+    let lines = tensor_layout_text::all_notations(&shape);
     assert_eq!(lines[0].text.as_deref(), Ok("pred[123,456]{1,0:SC(1:50,200)}"));
     for line in &lines[1..] {
         assert!(line.reason().unwrap().contains("several memories"), "{line}");

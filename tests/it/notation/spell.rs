@@ -7,7 +7,7 @@ use tensor_layout::AnyLayout;
 use tensor_layout::map::same_layout;
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_text::to_xla_exact;
-use tensor_layout_text::{Layout, Notation, text_in};
+use tensor_layout_text::{Layout, Notation, to_notation};
 
 /// The abstract tag of an order and blocks.
 fn tag_of(outer: &[usize], blocks: &[(u64, usize)]) -> String {
@@ -26,7 +26,7 @@ fn cute(data_type: DataType, text: &str) -> Result<IndexMap, tensor_layout::Erro
 
 /// Writes a layout in CuTe's notation without the type.
 fn cute_text(layout: impl Into<AnyLayout>) -> Result<String, tensor_layout::Error> {
-    text_in(layout, Notation::CuTe).map(|text| text.trim_start_matches(|c| c != '(').to_owned())
+    to_notation(layout, Notation::CuTe).map(|text| text.trim_start_matches(|c| c != '(').to_owned())
 }
 
 /// Reads a oneDNN tag.
@@ -35,7 +35,7 @@ fn tagged(data_type: DataType, sizes: &[u64], tag: &str) -> Layout {
 }
 
 fn onednn_tag(layout: impl Into<AnyLayout>) -> Result<String, tensor_layout::Error> {
-    text_in(layout, Notation::OneDnn).map(|text| text.split_once(':').unwrap().1.to_owned())
+    to_notation(layout, Notation::OneDnn).map(|text| text.split_once(':').unwrap().1.to_owned())
 }
 
 type Format = (Vec<u64>, Vec<usize>, Vec<(u64, usize)>);
@@ -138,7 +138,7 @@ fn tags_both_ways() {
     let tag = |text: &str| onednn_tag(text.parse::<ArrayShape>().unwrap());
     // If the outer rows continue to count after the block of 16, one block of 48 is the same layout.
     let shape = tagged(DataType::BF16, &[133, 130], "BA16a64b4a");
-    assert_eq!(shape.text_in(Notation::Xla).unwrap(), "bf16[133,130]{0,1:T(64,64)(64,4)}");
+    assert_eq!(shape.to_notation(Notation::Xla).unwrap(), "bf16[133,130]{0,1:T(64,64)(64,4)}");
     assert_eq!(onednn_tag(shape.any().unwrap()).unwrap(), "AB48a64b4a");
     // A row pitch is a block that one row does not fill.
     assert_eq!(tag("f32[3,100]{1,0:T(8,128)}").unwrap(), "AB8a128b");

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tensor_layout::AnyLayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
 use tensor_layout_text::to_xla_exact;
-use tensor_layout_text::{Layout, Notation, ViewStep, read_list, text_in};
+use tensor_layout_text::{Layout, Notation, ViewStep, read_list, to_notation};
 
 #[test]
 fn lists_are_read_with_brackets_and_without() {
@@ -68,7 +68,7 @@ fn a_view_has_the_elements_that_its_text_says() {
                 // view.
                 Err(error) => {
                     assert_eq!(error.code(), "not_a_view", "{name} {argument}: {error}");
-                    refused.push((tensor_layout_text::text(layout).unwrap(), name));
+                    refused.push((tensor_layout_text::to_text(layout).unwrap(), name));
                     continue;
                 }
             };
@@ -78,7 +78,7 @@ fn a_view_has_the_elements_that_its_text_says() {
                 assert_eq!(found.offset(&index), map.offset(&from(&index)), "{name} {argument} at {index:?}");
             }
             // If the view has a text, the text has the same places.
-            if let Ok(text) = tensor_layout_text::text(&view) {
+            if let Ok(text) = tensor_layout_text::to_text(&view) {
                 let read: Layout = text.parse().unwrap();
                 assert!(read.to_index_map().unwrap().same_places(&found).unwrap(), "{name} {argument}: {text}");
             }
@@ -107,7 +107,7 @@ fn a_view_has_the_elements_that_its_text_says() {
 fn a_permuted_layout_has_the_order_it_had() {
     let view = |text: &str, axes: &str| {
         let layout = AnyLayout::from(text.parse::<ArrayShape>().unwrap());
-        tensor_layout_text::text(ViewStep::read("permute", axes).unwrap().apply(&layout).unwrap()).unwrap()
+        tensor_layout_text::to_text(ViewStep::read("permute", axes).unwrap().apply(&layout).unwrap()).unwrap()
     };
     assert_eq!(view("f32[2,1,3]{2,1,0}", "2,1,0"), "f32[3,1,2]{0,1,2}");
     assert_eq!(view("f32[2,1,3]{2,0,1}", "2,1,0"), "f32[3,1,2]{0,2,1}");
@@ -118,7 +118,7 @@ fn a_permuted_layout_has_the_order_it_had() {
 fn digits_whose_end_no_tiles_have_are_spelled_by_their_places() {
     let layout: Layout = "f32(2,3):(5,1)".parse().unwrap();
     assert_eq!(layout.to_index_map().unwrap().physical_elements(), 8);
-    assert_eq!(text_in(layout.any().unwrap().clone(), Notation::Xla).unwrap(), "f32[2,3]{1,0:T(5)}");
+    assert_eq!(to_notation(layout.any().unwrap().clone(), Notation::Xla).unwrap(), "f32[2,3]{1,0:T(5)}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::read::map;
 use proptest::prelude::*;
 use tensor_layout::IndexMap;
 use tensor_layout::map::Swizzle;
-use tensor_layout_text::{Layout, Notation, text, text_in};
+use tensor_layout_text::{Layout, Notation, to_notation, to_text};
 
 #[test]
 fn texts_that_are_read_and_written() {
@@ -23,12 +23,12 @@ fn texts_that_are_read_and_written() {
     ] {
         let layout: Layout = given.parse().unwrap();
         assert_eq!(layout.to_string(), canonical.unwrap_or(given));
-        let written = layout.text_in(Notation::CuTe);
+        let written = layout.to_notation(Notation::CuTe);
         assert_eq!(written.as_deref().unwrap_or_default(), cute, "{given}: {written:?}");
         if let Ok(written) = written {
             assert_eq!(map(&written), map(given), "{written}");
         }
-        assert_eq!(layout.text_in(Notation::Xla).unwrap_err().code(), "not_expressible");
+        assert_eq!(layout.to_notation(Notation::Xla).unwrap_err().code(), "not_expressible");
     }
     // Behind other notations, and 8-bit types, for which both units say the same.
     for (given, same) in [
@@ -159,9 +159,9 @@ proptest! {
     fn what_is_written_is_read_back(flips in flips(), rows in 1..40_u64, columns in 1..40_u64, pad in 0..9_u64, small: bool) {
         let plain = format!("{}[{rows},{columns}]:[{},1]", if small { "s4" } else { "f32" }, columns + pad);
         let swizzled = map(&plain).with_swizzle(&Swizzle::new(&flips).unwrap()).unwrap();
-        let written = text(swizzled.clone()).unwrap();
+        let written = to_text(swizzled.clone()).unwrap();
         prop_assert!(map(&written).same_places(&swizzled).unwrap(), "{}", written);
-        if let Ok(cute) = text_in(swizzled.clone(), Notation::CuTe) {
+        if let Ok(cute) = to_notation(swizzled.clone(), Notation::CuTe) {
             prop_assert!(map(&cute).same_places(&swizzled).unwrap(), "{}", cute);
         }
     }

@@ -6,7 +6,7 @@ use super::named;
 use crate::read::desc;
 use tensor_layout::upload::{suggest, validate_description};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error, calc_buffer_tensor_size};
-use tensor_layout_text::{Layout, Notation, axis_orders, lines};
+use tensor_layout_text::{Layout, Notation, all_notations, axis_orders};
 
 fn numpy(text: &str) -> Result<BufferTensorDesc, Error> {
     let layout: Layout = text.parse()?;
@@ -143,7 +143,7 @@ fn structures_are_written_with_canonical_ones() {
 #[test]
 fn texts_are_written_with_canonical_ones() {
     let texts: Vec<String> =
-        lines(desc("f32[2,1,4,5]:[20,1,5,1]")).into_iter().filter_map(|line| line.text.ok()).collect();
+        all_notations(desc("f32[2,1,4,5]:[20,1,5,1]")).into_iter().filter_map(|line| line.text.ok()).collect();
     for says in [
         "f32(2,1,4,5):(20,20,5,1)",
         "ndarray(shape=(2,1,4,5), dtype=float32, strides=(80,4,20,4))",
@@ -171,7 +171,7 @@ fn every_axis_order_that_fits_is_named() {
     assert_eq!(axis_orders(&desc("f32[2,1,4,5]:NHWC")), [AxisOrder::NCHW, AxisOrder::NHWC]);
     let written: Layout = "f32[63,1,3,3]:NHWC".parse().unwrap();
     let orders: Vec<String> = written
-        .lines()
+        .all_notations()
         .into_iter()
         .filter(|line| line.notation == Notation::AxisOrder)
         .map(|line| line.text.unwrap())

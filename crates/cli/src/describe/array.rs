@@ -58,7 +58,7 @@ impl<'l> Description<'l> {
     pub(super) fn of(plane: &'l Plane, layout: &AnyLayout, with_names: bool) -> Result<Description<'l>, Error> {
         let notations: Vec<Notation> =
             Notation::LISTED.iter().copied().filter(|&notation| notation != Notation::Named).collect();
-        let lines = plane.lines_in(&notations);
+        let lines = plane.in_notations(&notations);
         // The shape of a divided array has the sizes that an index map would have.
         let (map, (data_type, sizes, element_bits), [logical_elements, physical_elements, physical_size_in_bytes]) =
             match (layout.to_index_map(), layout) {

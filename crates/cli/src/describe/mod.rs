@@ -104,7 +104,7 @@ fn describe(
         answer
     };
     if let Some(notation) = only {
-        let (written, mut answer) = (layout.text_in(notation)?, answer("text"));
+        let (written, mut answer) = (layout.to_notation(notation)?, answer("text"));
         answer.keys(|| json!({ "as": notation.to_string(), "text": written }));
         answer.line(written.as_str());
         return Ok(answer);

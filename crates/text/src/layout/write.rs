@@ -5,7 +5,7 @@ use core::fmt;
 use tensor_layout::plan::counted;
 use tensor_layout::{AnyLayout, Error};
 
-use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_cute, signed_numpy, text, text_in};
+use crate::notation::{Line, Notation, ggml_text_of_blocks, lines_of, signed_cute, signed_numpy, to_notation, to_text};
 
 use crate::numbers::list;
 
@@ -73,7 +73,7 @@ impl Plane {
             Written::Table(table) => Some(table.cache.to_string()),
             Written::Shape(shape) => Some(shape.to_string()),
             Written::One { layout, notation, text: kept } => {
-                kept.text().or_else(|| text_in(layout, *notation).or_else(|_| text(layout)).ok())
+                kept.text().or_else(|| to_notation(layout, *notation).or_else(|_| to_text(layout)).ok())
             }
         };
         match self.reversed.is_empty() {
@@ -85,7 +85,7 @@ impl Plane {
     /// Returns the text of NumPy or CuTe with negative strides.
     fn signed(&self) -> Option<String> {
         let Written::One { layout, text: Kept::None, .. } = &self.written else { return None };
-        let signed = |notation| self.signed_in(notation, &text_in(layout, notation).ok()?);
+        let signed = |notation| self.signed_in(notation, &to_notation(layout, notation).ok()?);
         signed(Notation::Numpy).or_else(|| signed(Notation::CuTe))
     }
 
@@ -124,7 +124,7 @@ impl Plane {
     /// # Errors
     ///
     /// `not_expressible` or `unsupported_data_type` if the notation cannot express the plane.
-    pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
+    pub fn to_notation(&self, notation: Notation) -> Result<String, Error> {
         self.forwards_in(notation).map(|text| self.turned(notation, text))
     }
 
@@ -134,7 +134,7 @@ impl Plane {
         }
         match &self.written {
             Written::One { layout, notation: own, text } => {
-                text.text().filter(|_| *own == notation).map_or_else(|| text_in(layout, notation), Ok)
+                text.text().filter(|_| *own == notation).map_or_else(|| to_notation(layout, notation), Ok)
             }
             Written::Parts(Kept::Text(text)) if notation == Notation::Named => Ok(text.clone()),
             Written::Table(table) if notation == Notation::Named => Ok(table.cache.to_string()),
@@ -143,12 +143,12 @@ impl Plane {
         }
     }
 
-    /// Returns the plane in some notations, one line each; see [`lines`](crate::lines). Looking up names
-    /// takes far longer than all other notations together.
+    /// Returns the plane in some notations, one line each; see [`all_notations`](crate::all_notations).
+    /// Looking up names takes far longer than all other notations together.
     #[must_use]
-    pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
+    pub fn in_notations(&self, notations: &[Notation]) -> Vec<Line> {
         let Written::One { layout, notation, text } = &self.written else { return Vec::new() };
-        let own = text.text().or_else(|| text_in(layout, *notation).ok());
+        let own = text.text().or_else(|| to_notation(layout, *notation).ok());
         let mut lines = lines_of(layout.clone(), notations, own.map(|own| (*notation, own)));
         for Line { notation, text } in &mut lines {
             *text = text.clone().map(|text| self.turned(*notation, text));
@@ -173,16 +173,16 @@ impl Layout {
         }
     }
 
-    /// Returns the layout in one notation, as [`Plane::text_in`] does.
+    /// Returns the layout in one notation, as [`Plane::to_notation`] does.
     ///
     /// # Errors
     ///
     /// `not_expressible` or `unsupported_data_type` if the notation cannot express the layout.
-    pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
+    pub fn to_notation(&self, notation: Notation) -> Result<String, Error> {
         match (self.planes(), self.shape()) {
             _ if self.has_names() && notation == Notation::Named => Ok(self.to_string()),
             (_, Some(shape)) if notation == Notation::Xla => Ok(shape.to_string()),
-            ([plane], None) => plane.text_in(notation),
+            ([plane], None) => plane.to_notation(notation),
             (_, Some(_)) => {
                 let reason =
                     "it is not one array with a size for each dimension, and only XLA's notation has such shapes";
@@ -199,10 +199,10 @@ impl Layout {
         }
     }
 
-    /// Returns the layout in every notation, as [`lines`](crate::lines) does. The line of its own notation is
-    /// the text that was read, in canonical form.
+    /// Returns the layout in every notation, as [`all_notations`](crate::all_notations) does. The line of its
+    /// own notation is the text that was read, in canonical form.
     #[must_use]
-    pub fn lines(&self) -> Vec<Line> {
-        self.values().lines_in(Notation::LISTED)
+    pub fn all_notations(&self) -> Vec<Line> {
+        self.values().in_notations(Notation::LISTED)
     }
 }

@@ -18,7 +18,7 @@ use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Swizzle};
 use tensor_layout::plan::read_type;
 
-use super::lines::text_in;
+use super::lines::to_notation;
 use super::no_layout::refuse_without_layout;
 use super::{Notation, cute};
 use crate::swizzle::{UNITS, mask};
@@ -77,7 +77,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Optio
     match (swizzled(&map, numbers, true), swizzled(&map, numbers, false)) {
         (Ok(bytes), Ok(elements)) if bytes == elements => Ok(Some(bytes)),
         _ => {
-            let plain = text_in(map, Notation::CuTe).unwrap_or_default();
+            let plain = to_notation(map, Notation::CuTe).unwrap_or_default();
             let plain = plain.trim_start_matches(&data_type.to_string());
             let [bits, lowest, distance] = numbers;
             let [bytes, elements] = UNITS

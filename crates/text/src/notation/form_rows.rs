@@ -201,7 +201,10 @@ pub(super) const FORMS: [Form; 21] = [
         close: "",
         ..PLAIN
     },
+    // TVM leaves out the type of `float32`.
     Form {
+        notation: Notation::Tvm,
+        text: "T.Buffer({(sizes)}, \"{dtype}\", strides={(strides)}{, offset=})",
         begins: &["T.Buffer("],
         front: &[Of(Sizes), Of(Type)],
         keys: &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("elem_offset", Offset)],

@@ -8,7 +8,8 @@
 //! | candle | elements | `start_offset` | `Debug` of `Layout` |
 //! | ndarray | elements | - | `Debug` of `ArrayBase` |
 //! | ggml | bytes, the innermost axis first | - | the fields `ne` and `nb` of `ggml_tensor`, and llama.cpp's log |
-//! | sizes and strides | elements | `elem_offset` | what cuDNN's frontend, Halide, RKNN and TVM print |
+//! | TVM | elements | `elem_offset` | the printer of TVMScript, `BufferAttrs` |
+//! | sizes and strides | elements | - | what cuDNN's frontend, Halide and RKNN print |
 //!
 //! Where a library prints more than the layout (a device, ndarray's order flags), the row lists that key, and
 //! it is skipped. Every other key is an error. A text without a type has the type in front: `f32 shape=[2,
@@ -184,6 +185,7 @@ impl Form {
                 Name if matches!(cursor.peek(), Some(b'\'' | b'"')) => skip_value(cursor),
                 Name => drop(cursor.word()),
                 Of(Sizes | Strides) if !matches!(cursor.peek(), Some(b'(' | b'[' | b'{')) => {}
+                Of(Type) if self.notation == Notation::Tvm && cursor.peek() != Some(b'"') => {}
                 Of(field) if found.read(*field, cursor)? => {
                     return Err(cursor.error_at(at, "a type that was not given before"));
                 }
@@ -250,7 +252,8 @@ impl Form {
             let key = self.keys.iter().find(|(_, field)| *field == Sizes).map_or("sizes", |(key, _)| key);
             return Err(cursor.error_at(start, &format!("a layout with {key}{}", self.assign)));
         };
-        let Some(data_type) = found.data_type else {
+        let default = (self.notation == Notation::Tvm).then_some(DataType::F32);
+        let Some(data_type) = found.data_type.or(default) else {
             return Err(cursor.error_at(start, "a type in front, as in `f32 shape=[2]`, or dtype="));
         };
         let bits = data_type.bits().next_multiple_of(8);
@@ -282,7 +285,7 @@ impl Form {
         self.check(data_type, sizes.len())?;
         let is_widened = self.is_in_bytes() && bits != data_type.bits();
         let stored = if is_widened { DataType::U8 } else { data_type };
-        let offset = offset.filter(|&offset| offset != 0 || self.notation == Notation::Numpy);
+        let offset = offset.filter(|&offset| offset != 0 || matches!(self.notation, Notation::Numpy | Notation::Tvm));
         let (desc, reversed) = strided::signed(stored, &sizes, strides.as_deref(), offset)?;
         Ok((if is_widened { in_whole_bytes(data_type, &desc)? } else { desc.into() }, reversed))
     }
@@ -313,7 +316,8 @@ impl Form {
         if text.contains("{dtype}") {
             text = text.replace("{dtype}", numpy::name(*data_type, self.notation)?);
         }
-        let offset = if desc.is_part() { format!(", offset={base}") } else { String::new() };
+        let key = self.keys.iter().find(|(_, field)| *field == Offset).filter(|_| desc.is_part());
+        let offset = key.map_or_else(String::new, |(key, _)| format!(", {key}={base}"));
         let values = [
             ("{type}", data_type.to_string()),
             ("{(sizes)}", python(&sizes)),

@@ -1,4 +1,4 @@
-//! `lines`: one layout in every notation.
+//! One layout in every notation.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use super::strided::{Strided, axis_order, axis_orders};
 use super::{Notation, cute, directml, forms, jax, memref, onednn, type_and_sizes};
 use crate::numbers::list;
 
-/// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
+/// One line of [`all_notations`]: a layout in one notation, or the reason why the notation cannot express it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The notation of this line.
@@ -55,7 +55,7 @@ impl fmt::Display for Line {
 /// use tensor_layout::ArrayShape;
 ///
 /// let shape: ArrayShape = "f32[2,3]{1,0:T(5)}".parse()?;
-/// let lines: Vec<String> = tensor_layout_text::lines(&shape).iter().map(ToString::to_string).collect();
+/// let lines: Vec<String> = tensor_layout_text::all_notations(&shape).iter().map(ToString::to_string).collect();
 /// assert_eq!(lines, [
 ///     "XLA                f32[2,3]{1,0:T(5)}",
 ///     "sizes and strides  f32[2,3]:[5,1]",
@@ -68,7 +68,7 @@ impl fmt::Display for Line {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[must_use]
-pub fn lines(layout: impl Into<AnyLayout>) -> Vec<Line> {
+pub fn all_notations(layout: impl Into<AnyLayout>) -> Vec<Line> {
     lines_in(layout.into(), Notation::LISTED)
 }
 
@@ -87,23 +87,23 @@ fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
-/// use tensor_layout_text::text;
+/// use tensor_layout_text::to_text;
 ///
-/// assert_eq!(text("f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?, "f32[2,3]:[5,1]");
+/// assert_eq!(to_text("f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?, "f32[2,3]:[5,1]");
 /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
-/// assert_eq!(text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
-/// assert_eq!(text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
-/// assert_eq!(text(map.slice(&[8..16, 0..128])?)?, "f32[8,128]:[128,1]+2048");
-/// assert_eq!(text(map.slice(&[8..16, 0..200])?)?, "f32[8,200]{1,0:T(8,128)}+2048");
+/// assert_eq!(to_text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
+/// assert_eq!(to_text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
+/// assert_eq!(to_text(map.slice(&[8..16, 0..128])?)?, "f32[8,128]:[128,1]+2048");
+/// assert_eq!(to_text(map.slice(&[8..16, 0..200])?)?, "f32[8,200]{1,0:T(8,128)}+2048");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
+pub fn to_text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
     match layout.into() {
         AnyLayout::Strided(desc) => Ok(desc.to_string()),
         AnyLayout::Tiled(shape) => Ok(shape.to_string()),
         AnyLayout::Mapped(map) if map.swizzle().is_some() => {
             let (plain, swizzle) = map.apart_from_swizzle();
-            Ok(text(plain)? + &suffix(swizzle.as_ref(), map.element_bits()))
+            Ok(to_text(plain)? + &suffix(swizzle.as_ref(), map.element_bits()))
         }
         layout => {
             let base = layout.to_index_map().ok().map(|map| map.base()).filter(|&base| base > 0);
@@ -113,7 +113,7 @@ pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
             // dimension.
             let text = text.or_else(|_| writer.text(Notation::CuTe));
             text.or_else(|error| match (writer.map, base) {
-                (Ok(map), Some(base)) => Ok(format!("{}+{base}", self::text(map.with_base(0)?)?)),
+                (Ok(map), Some(base)) => Ok(format!("{}+{base}", to_text(map.with_base(0)?)?)),
                 _ => Err(error),
             })
         }
@@ -135,7 +135,7 @@ pub(crate) fn lines_of(layout: AnyLayout, notations: &[Notation], own: Option<(N
     lines
 }
 
-/// Returns the layout in one notation; see [`lines`].
+/// Returns the layout in one notation; see [`all_notations`].
 ///
 /// # Errors
 ///
@@ -144,15 +144,15 @@ pub(crate) fn lines_of(layout: AnyLayout, notations: &[Notation], own: Option<(N
 ///
 /// ```
 /// use tensor_layout::ArrayShape;
-/// use tensor_layout_text::{text_in, Notation};
+/// use tensor_layout_text::{to_notation, Notation};
 ///
 /// let shape: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
-/// assert_eq!(text_in(&shape, Notation::Strides)?, "f32[3,100]:[128,1]");
-/// let error = text_in(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?, Notation::Strides).unwrap_err();
+/// assert_eq!(to_notation(&shape, Notation::Strides)?, "f32[3,100]:[128,1]");
+/// let error = to_notation(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?, Notation::Strides).unwrap_err();
 /// assert!(error.to_string().contains("dimension 0 is cut into digits of 2 x 2"), "{error}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn text_in(layout: impl Into<AnyLayout>, notation: Notation) -> Result<String, Error> {
+pub fn to_notation(layout: impl Into<AnyLayout>, notation: Notation) -> Result<String, Error> {
     let layout = layout.into();
     match &layout {
         AnyLayout::Mapped(map) if map.swizzle().is_some() => swizzled(map, notation),
@@ -166,7 +166,7 @@ fn swizzled(map: &IndexMap, notation: Notation) -> Result<String, Error> {
     let words = || swizzle.as_ref().map(|swizzle| swizzle.in_words(map.element_bits())).unwrap_or_default();
     let refuse = || Error::not_expressible(notation.noun(), words());
     match notation {
-        Notation::Strides => Ok(text_in(plain, notation)? + &suffix(swizzle.as_ref(), map.element_bits())),
+        Notation::Strides => Ok(to_notation(plain, notation)? + &suffix(swizzle.as_ref(), map.element_bits())),
         Notation::CuTe => composed_text(map, &cute::text(&plain)?).ok_or_else(refuse),
         _ => Err(refuse()),
     }
@@ -227,7 +227,7 @@ impl Writer {
             }
             Notation::Xla => Ok(self.xla(map)?.to_string()),
             Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),
-            Notation::Tvm => onednn::tvm_text(map),
+            Notation::Tvm if self.strided.is_err() => onednn::tvm_text(map),
             Notation::CuTe => cute::text(map),
             Notation::Jax => jax::write(&self.xla(map)?),
             Notation::Named => {

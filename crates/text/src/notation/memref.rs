@@ -1,5 +1,9 @@
 //! MLIR's `memref`, as mlir-opt and the compiler of TPUs print it, and its `tensor`, which is packed. Strides
 //! count elements (the built-in dialect's `memref` and `strided`).
+//!
+//! A memref is no row of [`FORMS`](super::form_rows::FORMS): its sizes and its type are one word without a
+//! key, `4x6xf32`, and where its strides are there may also be an order of the dimensions or tiles, which are
+//! small languages of their own.
 
 use tensor_layout::checked::Proven;
 use tensor_layout::cursor::Cursor;

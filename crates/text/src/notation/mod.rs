@@ -21,7 +21,7 @@ mod views;
 
 pub(crate) use forms::ggml_text_of_blocks;
 pub(crate) use lines::lines_of;
-pub use lines::{Line, lines, text, text_in};
+pub use lines::{Line, all_notations, to_notation, to_text};
 pub use numpy::numpy_dtype;
 pub use onednn::{array_of_onednn_tag, onednn_size_in_bytes};
 pub use read::lacks_type;
@@ -96,12 +96,13 @@ notations! {
     /// ggml, with the type in front: sizes, and strides in bytes, the innermost axis first: `f32 ne=[3, 2]
     /// nb=[4, 20]`.
     Ggml "ggml" "ggml tensor" "ggml tensor";
-    /// TVM, whose axes are capital letters: `f32[1,32,4,4]:NCHW4c`.
+    /// TVM: `T.Buffer((2,3), "float32", strides=(5,1))`, and blocks with a capital letter for each axis:
+    /// `f32[1,32,4,4]:NCHW4c`.
     Tvm "tvm" "TVM layout" "TVM layout";
 }
 
 impl Notation {
-    /// The notations that [`lines`] writes: all but the prints of other libraries, which say the same.
+    /// The notations of [`all_notations`]: all but the prints of other libraries, which say the same.
     pub const LISTED: &'static [Notation] = &[
         Notation::Xla,
         Notation::Strides,

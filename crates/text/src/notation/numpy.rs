@@ -1,4 +1,4 @@
-//! The names of NumPy's data types, which PyTorch has too.
+//! The names of NumPy's data types, which PyTorch and TVM have too.
 
 use tensor_layout::Error;
 use tensor_layout::checked::Proven;
@@ -10,11 +10,14 @@ use super::Notation;
 /// The types of one byte that NumPy's package `ml_dtypes` has and PyTorch lacks.
 const NOT_IN_TORCH: [DataType; 3] = [DataType::F8E3M4, DataType::F8E4M3, DataType::F8E4M3B11FNUZ];
 
-/// Returns the name of a type in NumPy or in PyTorch.
+/// Returns the name of a type in NumPy, PyTorch or TVM.
 pub(super) fn name(data_type: DataType, notation: Notation) -> Result<&'static str, Error> {
-    let is_torch = notation == Notation::Torch;
-    let name = data_type.name_in(Naming::Numpy).filter(|_| !is_torch || !NOT_IN_TORCH.contains(&data_type));
-    let by = if is_torch { "PyTorch" } else { "NumPy" };
+    let (by, lacks): (&str, &[DataType]) = match notation {
+        Notation::Torch => ("PyTorch", &NOT_IN_TORCH),
+        Notation::Tvm => ("TVM", &[DataType::C64, DataType::C128]),
+        _ => ("NumPy", &[]),
+    };
+    let name = data_type.name_in(Naming::Numpy).filter(|_| !lacks.contains(&data_type));
     name.ok_or_else(|| Error::unsupported_data_type(data_type.name_in(Naming::Xla).unwrap_or_default(), by))
 }
 

@@ -15,7 +15,7 @@ use super::forms::Described;
 use super::no_layout::refuse_without_layout;
 use super::types::element_type;
 use super::{
-    Notation, composed, cute, directml, forms, jax, memref, numpy, onednn, strided, text_in, triton, type_and_sizes,
+    Notation, composed, cute, directml, forms, jax, memref, numpy, onednn, strided, to_notation, triton, type_and_sizes,
 };
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
@@ -84,7 +84,7 @@ fn moved(read: Read, cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     if map.base() > 0 || layout.as_descriptor().is_some_and(BufferTensorDesc::is_part) {
         return Err(cursor.error_at(start, "one offset"));
     }
-    let text = text.map_or_else(|| text_in(layout, notation), Ok)?;
+    let text = text.map_or_else(|| to_notation(layout, notation), Ok)?;
     Ok(Read::One { layout: map.with_base(base)?.into(), notation, text: Some(format!("{text}+{base}")), reversed })
 }
 
@@ -98,7 +98,7 @@ fn swizzled(read: Read, cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     };
     let map = layout.to_index_map()?;
     let (swizzle, bits) = (swizzle::read(cursor, map.element_bits())?, map.element_bits());
-    let own = if notation == Notation::Named { None } else { text_in(layout, notation).ok() };
+    let own = if notation == Notation::Named { None } else { to_notation(layout, notation).ok() };
     let swizzled = map.with_swizzle(&swizzle)?;
     let text = own.map(|own| own + &swizzle::suffix(swizzled.swizzle(), bits));
     Ok(Read::One { layout: swizzled.into(), notation, text, reversed: Vec::new() })
@@ -299,7 +299,9 @@ fn tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Re
     if let Some(tag) = onednn::tag_of_tvm(word) {
         let shape = onednn::read_tag(&mut Cursor::new(&tag), data_type, sizes);
         let expected = "a layout of TVM with a letter for each size, such as NCHW4c";
-        return Ok(Read::one(shape.map_err(|_| cursor.error_at(start, expected))?, Notation::Tvm));
+        let layout = shape.map_err(|_| cursor.error_at(start, expected))?.into();
+        let text = Some(format!("{head}:{word}"));
+        return Ok(Read::One { layout, notation: Notation::Tvm, text, reversed: Vec::new() });
     }
     cursor.move_to(start);
     let (layout, notation, spelling) = match order {

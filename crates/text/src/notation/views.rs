@@ -265,11 +265,11 @@ impl ViewStep {
     /// [`broadcast_to`](tensor_layout::IndexMap::broadcast_to).
     ///
     /// ```
-    /// use tensor_layout_text::{text, ViewStep};
+    /// use tensor_layout_text::{to_text, ViewStep};
     ///
     /// let tiled = "f32[16,256]{1,0:T(8,128)}".parse()?;
     /// let turned = ViewStep::read("permute", "1,0")?.apply(&tiled)?;
-    /// assert_eq!(text(turned)?, "f32[256,16]{0,1:T(8,128)}");
+    /// assert_eq!(to_text(turned)?, "f32[256,16]{0,1:T(8,128)}");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn apply(&self, layout: &AnyLayout) -> Result<AnyLayout, Error> {
