@@ -151,6 +151,11 @@ fn words_that_change_no_place_are_skipped() {
         ("f32 Tensor<0x55f6@generic o (4,6):(1,4)>", "f32[4,6]:[1,4]"),
         ("!cute.memref<f32, generic, \"(4,6):(6,1)\">", "f32[4,6]"),
         ("!cute.memref<f32, gmem, align<16>, \"(4,6):(6,1)\">", "f32[4,6]"),
+        (
+            "tensor(raw_ptr(0x000000000a5f1d50: f8E4M3FN, gmem, align<4>) o (4,3):(1,4), data=\n [[ 0.0, ",
+            "f8e4m3fn[4,3]:[1,4]",
+        ),
+        ("tensor(raw_ptr(0x7f00: f32, rmem) o ((1,4)):((0,1)))", "f32[4]"),
         ("u4 smem_subptr[4b](0x7f0000000000.0) o (_8,_64):(_64,_1)", "u4[8,64]:[64,1]"),
         ("f16 gmem_ptr[16b](0x7f0000000000) o (_8,_64):(_64,_1)", "f16[8,64]"),
         ("tensor<2x3xf32>", "f32[2,3]"),

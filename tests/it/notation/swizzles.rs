@@ -48,6 +48,10 @@ fn texts_that_are_read_and_written() {
         // CuTe DSL: the swizzle of a pointer counts bytes.
         ("tensor<ptr<f16, smem, align<1024>, S<3,4,3>> o (8,64):(64,1)>", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
         ("!cute.memref<f16, smem, S<3,4,3>, \"(8,64):(64,1)\">", "f16[8,64]:[64,1] xor<bytes 4-6 ^= 7-9>"),
+        (
+            "raw_ptr(0x00007f0000000410: f16, smem, align<16>, S<3,4,3>) o (8,64):(64,1) =\n ( 2.2, ",
+            "f16[8,64]:[64,1]+8 xor<bytes 4-6 ^= 7-9>",
+        ),
         ("f16 (Swizzle(3, 3, 3)) o ((8, 64) : (64, 1))", "f16[8,64]:[64,1] xor<elements 3-5 ^= 6-8>"),
         ("f16 (Swizzle(3, 3, 3)) o {512} o ((8, 64) : (64, 1))", "f16[8,64]:[64,1]+512 xor<elements 3-5 ^= 6-8>"),
         (
@@ -124,6 +128,9 @@ fn texts_that_are_refused() {
         ("f16 Sw<3,4,3>_smem_ptr[16b](0x401) o (8,64):(64,1)", 23, "an address of whole elements"),
         ("f16 Sw<3,3,3> o M_0|(288&288) o (8,64):(64,1)", 29, "`)=`"),
         ("tensor<ptr<f16, smem, align<x>> o (8,64):(64,1)>", 29, "an alignment"),
+        ("raw_ptr(0x7f01: f16, smem, S<3,4,3>) o (8,64):(64,1)", 22, "an address of whole elements"),
+        ("raw_ptr(unset: f16, smem) o (8,64):(64,1)", 9, "an address"),
+        ("tensor(raw_ptr(0x7f00: f16, smem) o (8,64):(64,1), junk", 50, "nothing more"),
         ("f16 (Swizzle(2, 1, -3)) o (64 : 1)", 20, "the bits, the lowest bit"),
         ("f16 ComposedLayout(Layout(4, 2), Layout((2, 2), (2, 1)), offset=0)", 20, "`Swizzle(`"),
         ("f16 ComposedLayout(Swizzle(3, 3, 3), Layout((8, 64), (64, 1)), base=0)", 64, "`offset=`"),

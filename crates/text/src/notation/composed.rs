@@ -16,7 +16,6 @@ use tensor_layout::Error;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Swizzle};
-use tensor_layout::plan::read_type;
 
 use super::lines::to_notation;
 use super::no_layout::refuse_without_layout;
@@ -47,7 +46,9 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Optio
     }
     let numbers = numbers(cursor, ">")?;
     if in_cpp && cursor.eat("_smem_ptr") {
-        let base = place_in_span(cursor, data_type, numbers)?;
+        let at = cursor.position();
+        let base = place_in_span(pointer(cursor, data_type, true)?, data_type, numbers);
+        let base = base.ok_or_else(|| cursor.error_at(at, "an address of whole elements"))?;
         return swizzled(&with_base(cursor, data_type, base)?, numbers, true).map(Some);
     }
     let unit = cursor.position();
@@ -113,16 +114,23 @@ fn with_base(cursor: &mut Cursor<'_>, data_type: DataType, offset: u64) -> Resul
     forwards(cute::read(cursor, data_type)?, cursor, layout)?.with_base(offset)
 }
 
-/// Reads the rest of `_smem_ptr[16b](0x7f00)`, and returns the place of the address in the span of bytes that
-/// the swizzle permutes, in elements.
-fn place_in_span(cursor: &mut Cursor<'_>, data_type: DataType, numbers: Numbers) -> Result<u64, Error> {
-    let at = cursor.position();
-    let address = pointer(cursor, data_type, true)?;
+/// Returns the place of an address in the span of bytes that the swizzle permutes, in elements. `None` if the
+/// place is inside an element.
+fn place_in_span(address: u64, data_type: DataType, numbers: Numbers) -> Option<u64> {
     let span = numbers.into_iter().try_fold(0_u32, |sum, number| sum.checked_add(u32::try_from(number).ok()?));
     let bytes = span.and_then(|bits| address.checked_rem(mask(bits))).unwrap_or(address);
-    let elements = bytes.checked_mul(8).filter(|bits| bits.is_multiple_of(data_type.bits().into()));
-    let elements = elements.and_then(|bits| bits.checked_div(data_type.bits().into()));
-    elements.ok_or_else(|| cursor.error_at(at, "an address of whole elements"))
+    let bits = bytes.checked_mul(8).filter(|bits| bits.is_multiple_of(data_type.bits().into()))?;
+    bits.checked_div(data_type.bits().into())
+}
+
+/// Reads an address such as 0x7f00. `None` if another word is next.
+fn address(cursor: &mut Cursor<'_>) -> Option<u64> {
+    let at = cursor.position();
+    let number = cursor.word().strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    if number.is_none() {
+        cursor.move_to(at);
+    }
+    number
 }
 
 /// The pointers in front of CuTe's tensors.
@@ -141,14 +149,11 @@ fn pointer(cursor: &mut Cursor<'_>, data_type: DataType, with_address: bool) -> 
     }
     let mut address = 0;
     if cursor.eat("(") {
-        let at = cursor.position();
-        let word = cursor.word();
-        let digits = word.strip_prefix("0x").filter(|_| with_address);
-        match digits.map(|digits| u64::from_str_radix(digits, 16)) {
-            Some(Ok(number)) => address = number,
-            None if word == "unset" => {}
-            _ if with_address => return Err(cursor.error_at(at, "an address such as 0x7f00, or `unset`")),
-            _ => return Err(cursor.error_at(at, "`unset`: an address is no offset")),
+        match self::address(cursor) {
+            Some(number) if with_address => address = number,
+            None if cursor.eat("unset") => {}
+            _ if with_address => return Err(cursor.error("an address such as 0x7f00, or `unset`")),
+            _ => return Err(cursor.error("`unset`: an address is no offset")),
         }
         if address > 0 && cursor.eat(".") {
             cursor.number("an element of a byte")?;
@@ -203,7 +208,7 @@ pub(super) fn read_tensor_layouts(
     if cursor.rest().starts_with("Tensor<0x") && cursor.eat("Tensor<") {
         cursor.word();
         cursor.expect("@", "`@` and a memory space")?;
-        return layout_of_tensor(cursor, data_type, ["", "o", ">"]).map(Some);
+        return layout_of_tensor(cursor, data_type, 0, ["", "o", ">"]).map(Some);
     }
     if POINTERS.iter().any(|pointer| cursor.eat(pointer)) {
         pointer(cursor, data_type, true)?;
@@ -244,26 +249,45 @@ pub(super) fn read_tensor_layouts(
     Ok(Some((swizzled(&map, numbers, false)?, Vec::new())))
 }
 
-/// Reads the rest of `tensor<ptr<f32, generic> o (4,6):(6,1)>`, as CuTe DSL prints a tensor.
-pub(super) fn read_tensor(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usize>), Error> {
-    let data_type = read_type(cursor)?;
+/// How CuTe DSL begins its tensors, with the end of the pointer, the beginning of the layout and its end.
+const TENSORS: [(&str, [&str; 3]); 4] = [
+    ("tensor<ptr<", [">", "o", ">"]),
+    ("!cute.memref<", ["", ", \"", "\">"]),
+    ("tensor(raw_ptr(", [")", "o", ""]),
+    ("raw_ptr(", [")", "o", ""]),
+];
+
+/// Reads a tensor as CuTe DSL prints it, its type, or what a kernel prints. `None` if the text is no tensor.
+/// The values behind the layout change no place.
+pub(super) fn read_tensor(cursor: &mut Cursor<'_>) -> Result<Option<(IndexMap, Vec<usize>)>, Error> {
+    let Some((begins, marks)) = TENSORS.iter().find(|(begins, _)| cursor.eat(begins)) else { return Ok(None) };
+    let in_kernel = begins.ends_with("raw_ptr(");
+    let mut address = 0;
+    if in_kernel {
+        address = self::address(cursor).ok_or_else(|| cursor.error("an address such as 0x7f00"))?;
+        cursor.expect(":", "`:` and a data type")?;
+    }
+    let at = cursor.position();
+    let name = cursor.word();
+    // MLIR's f8E4M3FN is f8e4m3fn.
+    let data_type = name.parse().or_else(|_| name.to_ascii_lowercase().parse());
+    let data_type: DataType =
+        data_type.map_err(|_: Error| cursor.error_at(at, "a data type such as f32, bf16 or f8E4M3FN"))?;
     cursor.expect(",", "`,` and a memory space")?;
-    layout_of_tensor(cursor, data_type, [">", "o", ">"])
+    let read = layout_of_tensor(cursor, data_type, address, *marks)?;
+    if in_kernel && !cursor.eat(")") && ["=", ", data="].iter().any(|values| cursor.eat(values)) {
+        cursor.move_to(cursor.text().len());
+    }
+    Ok(Some(read))
 }
 
-/// Reads the rest of `!cute.memref<f32, generic, "(4,6):(6,1)">`, the type of this tensor.
-pub(super) fn read_memref(cursor: &mut Cursor<'_>) -> Result<(IndexMap, Vec<usize>), Error> {
-    let data_type = read_type(cursor)?;
-    cursor.expect(",", "`,` and a memory space")?;
-    layout_of_tensor(cursor, data_type, ["", ", \"", "\">"])
-}
-
-/// Reads a memory space, what else is said of a pointer, and a layout. `marks` are the end of the pointer and
-/// the two ends of the layout. The bits of a pointer's swizzle count bytes.
+/// Reads a memory space, what else is said of a pointer, and a layout between its two ends. The bits of a
+/// pointer's swizzle count bytes.
 fn layout_of_tensor(
     cursor: &mut Cursor<'_>,
     data_type: DataType,
-    marks: [&str; 3],
+    address: u64,
+    [pointer, open, close]: [&str; 3],
 ) -> Result<(IndexMap, Vec<usize>), Error> {
     let at = cursor.position();
     if !["generic", "gmem", "smem", "rmem", "tmem"].contains(&cursor.word()) {
@@ -271,7 +295,7 @@ fn layout_of_tensor(
     }
     let mut swizzle = None;
     loop {
-        let at = cursor.position();
+        let next = cursor.position();
         let is_said = cursor.eat(",");
         if is_said && cursor.eat("align<") {
             cursor.number("an alignment in bytes")?;
@@ -279,17 +303,18 @@ fn layout_of_tensor(
         } else if is_said && cursor.eat("S<") {
             swizzle = Some(numbers(cursor, ">")?);
         } else {
-            cursor.move_to(at);
+            cursor.move_to(next);
             break;
         }
     }
-    let [pointer, open, close] = marks;
     cursor.expect(pointer, &format!("`{pointer}`"))?;
     cursor.expect(open, &format!("`{open}` and a layout"))?;
     let layout = cursor.position();
     let mut read = plain_or_swizzled(cursor, data_type)?;
     if let Some(numbers) = swizzle {
-        read = (swizzled(&forwards(read, cursor, layout)?, numbers, true)?, Vec::new());
+        let base = place_in_span(address, data_type, numbers);
+        let base = base.ok_or_else(|| cursor.error_at(at, "an address of whole elements"))?;
+        read = (swizzled(&forwards(read, cursor, layout)?.with_base(base)?, numbers, true)?, Vec::new());
     }
     cursor.expect(close, &format!("`{close}`"))?;
     Ok(read)

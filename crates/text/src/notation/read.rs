@@ -211,6 +211,11 @@ fn typed(cursor: &mut Cursor<'_>, word: &str, data_type: DataType) -> Result<(Re
 fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Option<Read>, Error> {
     let (start, rest) = (cursor.position(), cursor.rest());
     refuse_without_layout(rest)?;
+    if data_type.is_none()
+        && let Some((map, reversed)) = composed::read_tensor(cursor)?
+    {
+        return Ok(Some(Read::signed((map.into(), reversed), Notation::CuTe)));
+    }
     Ok(Some(if let Some(form) = forms::form(rest) {
         match form.read(cursor, data_type)? {
             Described::One(layout) => Read::signed(layout, form.notation),
@@ -220,12 +225,6 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
         Read::signed(memref::read(cursor)?, Notation::Mlir)
     } else if !rest.starts_with("tensor<ptr<") && cursor.eat("tensor<") {
         Read::signed(memref::read_tensor(cursor)?, Notation::Mlir)
-    } else if data_type.is_none() && cursor.eat("tensor<ptr<") {
-        let (map, reversed) = composed::read_tensor(cursor)?;
-        Read::signed((map.into(), reversed), Notation::CuTe)
-    } else if data_type.is_none() && cursor.eat("!cute.memref<") {
-        let (map, reversed) = composed::read_memref(cursor)?;
-        Read::signed((map.into(), reversed), Notation::CuTe)
     } else if data_type.is_none() && cursor.eat("!ttg.memdesc<") {
         Read::one(triton::read_memdesc(cursor)?, Notation::Strides)
     } else if data_type.is_none() && cursor.eat("{") {
