@@ -1,10 +1,11 @@
 // What hand-written loops over registers of 32 bytes (AVX2) reach in the cases where this crate takes more than 2.5 times a copy, and
 // in rows that begin inside lines.
 //
-//     cc -O3 -mavx2 -o floors benches/floors.c && ./floors
+//     benches/floors.sh                  compares what each loop writes with what the command line writes, and then times the loops
+//     ./floors [FOLDER]                  times the loops, or writes what each loop reads and writes into files
 //
 // Each line has the time of the loop and of the copy of as many bytes (memcpy), in nanoseconds, and their ratio. Minima of 300 batches in turns, or of 7 of the
-// large cases.
+// large cases. The cases are those of benches/relayout_suite.tsv and benches/relayout_frames.tsv.
 #define _POSIX_C_SOURCE 199309L
 #include <immintrin.h>
 #include <stdio.h>
@@ -59,6 +60,47 @@ static inline void square(const float *from, int pitch, float *to, int other) {
 static void transpose(const unsigned char *from, unsigned char *to) {
     for (int i = 0; i < 32; i += 8)
         for (int j = 0; j < 32; j += 8) square((const float *)from + 32 * i + j, 32, (float *)to + 32 * j + i, 32);
+}
+
+// f32[1,16,8,8], NCHW to NHWC and back: 16 rows of 64 numbers to 64 rows of 16, and back.
+static inline void rows(const unsigned char *from, unsigned char *to, int m, int n) {
+    for (int i = 0; i < m; i += 8)
+        for (int j = 0; j < n; j += 8) square((const float *)from + n * i + j, n, (float *)to + m * j + i, m);
+}
+static void nchw_to_nhwc(const unsigned char *from, unsigned char *to) { rows(from, to, 16, 64); }
+static void nhwc_to_nchw(const unsigned char *from, unsigned char *to) { rows(from, to, 64, 16); }
+
+// f32[4,8,8,4], runs of 16 bytes to the transposed place: two of them in each store.
+static void permute_0213(const unsigned char *from, unsigned char *to) {
+    for (int n = 0; n < 4; n++, from += 1024, to += 1024)
+        for (int j = 0; j < 8; j++)
+            for (int i = 0; i < 8; i += 2) {
+                const unsigned char *at = from + 128 * i + 16 * j;
+                __m256i two = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)at)), _mm_loadu_si128((const void *)(at + 128)), 1);
+                _mm256_storeu_si256((void *)(to + 128 * j + 16 * i), two);
+            }
+}
+
+// f32[32,31], rows of 124 bytes to a pitch of 128 bytes and back. The last register of a row overlaps the one before it.
+static inline void pitches(const unsigned char *from, unsigned char *to, int pitch, int other) {
+    for (int i = 0; i < 32; i++, from += pitch, to += other) {
+        __m256i row[4];
+        for (int j = 0; j < 4; j++) row[j] = _mm256_loadu_si256((const void *)(from + (j < 3 ? 32 * j : 92)));
+        for (int j = 0; j < 4; j++) _mm256_storeu_si256((void *)(to + (j < 3 ? 32 * j : 92)), row[j]);
+    }
+}
+static void pad_rows(const unsigned char *from, unsigned char *to) { pitches(from, to, 124, 128); }
+static void unpad_rows(const unsigned char *from, unsigned char *to) { pitches(from, to, 128, 124); }
+
+// bf16[16,128] to tiles (8,128)(2,1): pairs of rows are interleaved unit by unit.
+static void tile(const unsigned char *from, unsigned char *to) {
+    for (int i = 0; i < 4096; i += 512)
+        for (int j = 0; j < 256; j += 32) {
+            __m256i a = _mm256_loadu_si256((const void *)(from + i + j)), b = _mm256_loadu_si256((const void *)(from + i + j + 256));
+            __m256i low = _mm256_unpacklo_epi16(a, b), high = _mm256_unpackhi_epi16(a, b);
+            _mm256_storeu_si256((void *)(to + i + 2 * j), _mm256_permute2x128_si256(low, high, 0x20));
+            _mm256_storeu_si256((void *)(to + i + 2 * j + 32), _mm256_permute2x128_si256(low, high, 0x31));
+        }
 }
 
 // f32[4000,8,8], each plane of 8 by 8 transposed.
@@ -232,17 +274,37 @@ static double batch(loop run, const unsigned char *from, unsigned char *to, size
     return ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / times;
 }
 
-int main(void) {
-    struct { const char *name; loop run; size_t bytes; } cases[] = {
-        {"planes_to_bgra_224", planes_to_bgra, 3 * 50176}, {"transpose_f32 (tiny)", transpose, 4096}, {"8x8_f32", planes_8x8, 4000 * 256},
-        {"untile_bf16 (tiny)", untile, 4096}, {"bgra_to_rgb_224", bgra_to_bgr, 3 * 50176},
-        {"bgra_to_planes_224", bgra_to_planes, 3 * 50176}, {"transpose_u8 (small)", transpose_u8, 1 << 18},
-        {"gptq_to_marlin_u4", gptq_to_marlin, 4096 * 11008 / 2}, {"q8_0_to_q8_0x4_scales", scales, 2 * 8192 * 256},
-        {"transpose_u8_8191", transpose_8191, 8191 * 8191}, {"swap_runs_of_20_bytes", swap_20, 1501 * 1501 * 20}, {"swap_runs_of_100_bytes", swap_100, 1001 * 1001 * 100},
-        {"nchw_to_nhwc_f32_c17", planes_to_17, 16 * 17 * 90000 * 4}, {"reverse_3d_f64", reverse_f64, 1 << 27}};
+// Writes bytes to the file FOLDER/PART, whose name is the case's with dots.
+static void put(const char *folder, const char *name, const char *part, const unsigned char *bytes, size_t count) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name, part);
+    for (char *c = path + strlen(folder) + 1; *c; c++) if (*c == '/') *c = '.';
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, count, file) != count || fclose(file)) perror(path), exit(1);
+}
+
+int main(int arguments, char **argument) {
+    // The bytes that are copied, and the lengths of the two buffers if they are longer.
+    struct { const char *name; loop run; size_t bytes, from, to; } cases[] = {
+        {"frames/planes_to_bgra_224", planes_to_bgra, 3 * 50176, 0, 4 * 50176 - 1}, {"frames/bgra_to_rgb_224", bgra_to_bgr, 3 * 50176, 4 * 50176 - 1, 0},
+        {"frames/bgra_to_planes_224", bgra_to_planes, 3 * 50176, 4 * 50176 - 1, 0}, {"planes/8x8_f32", planes_8x8, 4000 * 256, 0, 0},
+        {"tiny/nchw_to_nhwc_f32", nchw_to_nhwc, 4096, 0, 0}, {"tiny/nhwc_to_nchw_f32", nhwc_to_nchw, 4096, 0, 0}, {"tiny/transpose_f32", transpose, 4096, 0, 0},
+        {"tiny/permute_0213_f32", permute_0213, 4096, 0, 0}, {"tiny/pad_rows_f32", pad_rows, 3968, 0, 4092}, {"tiny/unpad_rows_f32", unpad_rows, 3968, 4092, 0},
+        {"tiny/tile_bf16", tile, 4096, 0, 0}, {"tiny/untile_bf16", untile, 4096, 0, 0}, {"small/transpose_u8", transpose_u8, 1 << 18, 0, 0},
+        {"named/gptq_to_marlin_u4", gptq_to_marlin, 4096 * 11008 / 2, 0, 0}, {"named/q8_0_to_q8_0x4_scales", scales, 2 * 8192 * 256, 8192 * 8704 - 32, 8192 * 8704 - 128},
+        {"unaligned/transpose_u8_8191", transpose_8191, 8191 * 8191, 0, 0}, {"unaligned/swap_runs_of_20_bytes", swap_20, 1501 * 1501 * 20, 0, 0},
+        {"unaligned/swap_runs_of_100_bytes", swap_100, 1001 * 1001 * 100, 0, 0}, {"unaligned/nchw_to_nhwc_f32_c17", planes_to_17, 16 * 17 * 90000 * 4, 0, 0},
+        {"large/reverse_3d_f64", reverse_f64, 1 << 27, 0, 0}};
     unsigned char *from = aligned_alloc(4096, SIZE), *to = aligned_alloc(4096, SIZE);
-    for (int i = 0; i < SIZE; i++) from[i] = (unsigned char)(i ^ i >> 8), to[i] = 0xa5;
+    for (unsigned i = 0; i < SIZE; i++) from[i] = (unsigned char)(i * 2654435761u >> 24), to[i] = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        if (arguments > 1) {
+            memset(to, 0, SIZE);
+            cases[c].run(from, to);
+            put(argument[1], cases[c].name, "from", from, cases[c].from ? cases[c].from : cases[c].bytes);
+            put(argument[1], cases[c].name, "to", to, cases[c].to ? cases[c].to : cases[c].bytes);
+            continue;
+        }
         double best[2] = {1e18, 1e18};
         for (int i = 0; i < (cases[c].bytes > 1 << 21 ? 7 : 300); i++)
             for (int copy = 0; copy < 2; copy++) {

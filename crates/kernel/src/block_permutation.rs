@@ -42,6 +42,9 @@
 //! for the high half. Each result has the wanted element in one half of its byte. A table of bits says in
 //! which half, and the element is moved to the right half.
 //!
+//! If the index of an element has the same bits on both sides, in another order, there are steps for that
+//! (`index_bits`), and no tables.
+//!
 //! If whole blocks fit a register, and are as long on the source as on the destination, no tables are needed:
 //! one vector of indices permutes as many blocks as the register holds, and the next vector begins after
 //! them. Pixels from RGB to BGR and mirrored rows are copied like this.
@@ -65,8 +68,10 @@ use crate::machine::LINE;
 pub use gathers::Atom;
 use gathers::LEAST_PERIOD;
 pub(crate) use gathers::{Gathers, LONGEST_PERIOD, Tables};
+pub(crate) use index_bits::{Change, IndexBits, MOST_REGISTERS};
 
 mod gathers;
+mod index_bits;
 
 /// The longest destination block, in bytes. Planning looks at a block atom by atom, so this limit bounds the
 /// time of planning.
@@ -91,6 +96,7 @@ impl fmt::Debug for BlockPermutation {
         write!(f, "{} blocks of {} bytes, source {:+}, ", self.blocks, self.block(), self.source_step())?;
         match self.shuffles() {
             Shuffles::Whole { step, .. } => write!(f, "{step} bytes in a register"),
+            Shuffles::Bits(bits) => write!(f, "{} steps over bits of an index", bits.steps.len()),
             Shuffles::Tables(gathers) => write!(f, "{} windows of {} bytes", self.windows(), gathers.window()),
         }
     }
@@ -116,6 +122,8 @@ pub(crate) enum Shuffles {
     /// Whole blocks fit a register, and follow each other without a gap on both sides. The first `step`
     /// indices are those of the blocks that a register of `register` bytes holds.
     Whole { register: usize, step: usize, indices: [u8; LINE] },
+    /// Blocks whose indices on both sides are the same bits in another order.
+    Bits(IndexBits),
     /// Any other blocks, by tables.
     Tables(Gathers),
 }
@@ -305,7 +313,7 @@ impl BlockPermutation {
     #[must_use]
     pub fn windows(&self) -> usize {
         match &self.shape.by {
-            Shuffles::Whole { .. } => 1,
+            Shuffles::Whole { .. } | Shuffles::Bits(_) => 1,
             Shuffles::Tables(gathers) => gathers.groups().iter().map(|group| group.rounds).max().unwrap_or(0),
         }
     }
@@ -358,6 +366,12 @@ fn shuffles(
         Some(_) if blocks.checked_mul(block)? < register => None,
         Some(whole) if most_windows > 0 => Some(whole),
         _ => {
+            if atom == Atom::Nibble
+                && most_windows > 0
+                && let Some(bits) = IndexBits::new(sources, source_span, register)
+            {
+                return Some(Shuffles::Bits(bits));
+            }
             let windows = [register, most_windows];
             let gathers = Gathers::new(atom, sources, [block, source_span], source_step, blocks, windows)?;
             Some(Shuffles::Tables(gathers))

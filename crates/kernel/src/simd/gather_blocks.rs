@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use super::index_bits::PermuteIndexBits;
 use super::side_by_side::{Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
@@ -31,6 +32,10 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
             // without a gap, so their span is `blocks * block` bytes on both sides: at least a vector. `step`
             // and the first `step` indices are those of a register of `register` bytes.
             unsafe { V::vectorize(WholeBlocks { walk, permutation, step, indices }) };
+        }
+        Shuffles::Bits(bits) if bits.register == V::BYTES => {
+            // SAFETY: the contract of this function, which is all that this operation needs.
+            unsafe { V::vectorize(PermuteIndexBits { walk, permutation, bits }) };
         }
         Shuffles::Tables(gathers) if gathers.register() == V::BYTES && blocks >= gathers.blocks() => {
             if V::SHUFFLES_TWO && gathers.of_registers() {

@@ -19,6 +19,7 @@ mod copy;
 mod edge;
 mod exchange_bits;
 mod gather_blocks;
+mod index_bits;
 mod interleave;
 mod lines;
 mod offsets;

@@ -114,14 +114,35 @@ fn copy_of(PermutedBlocks { permutation, outer, start }: PermutedBlocks, streami
     Copy::new(Kernel::PermuteBlocks(permutation), loops, start, access, level).unwrap()
 }
 
+/// Permutes the blocks at every level. Returns the number of windows, or `None` if there is no kernel.
+fn check(number: u64, case: &Case, random: &mut Random, register: usize) -> Option<usize> {
+    let blocks = permuted(case.atom, case.start, &case.loops, register)?;
+    let windows = blocks.permutation.windows();
+    let (from, to) = copy_of(blocks.clone(), false, Available::up_to(Level::Portable)).reach();
+    // A limit that is the number of windows needed changes nothing.
+    let limited = |most| BlockLoops::of(case.atom, case.start, case.loops.clone())?.permuted(register, most);
+    assert!(limited(windows).as_ref() == Some(&blocks) && limited(0).is_none());
+    // The buffers are exactly as long as the nest reaches. `shift` bytes in front of the destination change
+    // its alignment.
+    let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
+    let shift = random.below(64);
+    let mut right = vec![0xa5; to + 64 + shift];
+    expected(case, &source, &mut right[shift..shift + to]);
+    let levels = Level::ALL.into_iter().chain([Level::Software32, Level::Software64]);
+    for level in levels.filter(|level| level.is_available()) {
+        for streaming in [false, true] {
+            let mut memory = vec![0xa5; to + 64 + shift];
+            let destination = Destination::from(&mut memory[shift..shift + to]);
+            copy_of(blocks.clone(), streaming, Available::up_to(level)).run(&source, destination);
+            assert!(memory == right, "case {number} at {level:?}, {streaming}, {register}: {case:?}");
+        }
+    }
+    Some(windows)
+}
+
 #[test]
 fn every_level_permutes_blocks_atom_by_atom() {
     let cases = Cases::or(1000);
-    let levels: Vec<Level> = Level::ALL
-        .into_iter()
-        .chain([Level::Software32, Level::Software64])
-        .filter(|level| level.is_available())
-        .collect();
     // How many nests have up to four windows, more windows, and nibbles, and how many were planned at all.
     let (mut few, mut many, mut nibbles, mut planned) = (0, 0, 0, 0);
     // An interpreter takes long to plan a case, too: these are small ones, two of each kind.
@@ -131,37 +152,49 @@ fn every_level_permutes_blocks_atom_by_atom() {
         let random = &mut Random(number);
         let case = case(random);
         for register in [32, 64] {
-            let Some(blocks) = permuted(case.atom, case.start, &case.loops, register) else { continue };
-            let windows = blocks.permutation.windows();
-            let (from, to) = copy_of(blocks.clone(), false, Available::up_to(Level::Portable)).reach();
-            let is_nibble = case.atom == Atom::Nibble;
+            let Some(windows) = check(number, &case, random, register) else { continue };
             planned += 1;
-            // A limit that is the number of windows needed changes nothing.
-            let limited = |most| BlockLoops::of(case.atom, case.start, case.loops.clone())?.permuted(register, most);
-            assert!(limited(windows).as_ref() == Some(&blocks) && limited(0).is_none());
             few += u64::from(windows <= 4);
             many += u64::from(windows > 4);
-            nibbles += u64::from(is_nibble);
-            // The buffers are exactly as long as the nest reaches. `shift` bytes in front of the destination
-            // change its alignment.
-            let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
-            let shift = random.below(64);
-            let mut right = vec![0xa5; to + 64 + shift];
-            expected(&case, &source, &mut right[shift..shift + to]);
-            for &level in &levels {
-                for streaming in [false, true] {
-                    let level = Available::up_to(level);
-                    let mut memory = vec![0xa5; to + 64 + shift];
-                    let destination = Destination::from(&mut memory[shift..shift + to]);
-                    copy_of(blocks.clone(), streaming, level).run(&source, destination);
-                    assert!(memory == right, "case {number} at {level:?}, {streaming}, {register}: {case:?}");
-                }
-            }
+            nibbles += u64::from(case.atom == Atom::Nibble);
         }
     }
     let least = if cases.is_sample { 1 } else { cases.count / 20 };
     let are_all = planned > cases.count / 4 || cases.is_sample;
     assert!(are_all && few.min(many).min(nibbles) > least, "{planned} {few} {many} {nibbles}");
+}
+
+/// Blocks whose indices on both sides are the same bits in another order.
+#[test]
+fn bits_of_an_index_change_places() {
+    let cases = Cases::or(60);
+    let mut in_steps = 0_u64;
+    for number in 0..cases.count {
+        let random = &mut Random(number);
+        let bits = 9 + random.below(4);
+        let mut order: Vec<usize> = (0..bits).collect();
+        for i in (1..bits).rev() {
+            order.swap(i, random.below(i + 1));
+        }
+        let mut loops: Vec<Stride> =
+            (0..bits).map(|bit| Stride { extent: 2, source: 0, destination: 1 << bit }).collect();
+        let (mut next, mut front) = (1, 0);
+        for (i, &bit) in order.iter().enumerate() {
+            // Few bits are backwards, and some of the higher bits begin after a gap.
+            let backwards = random.below(40) == 0;
+            loops[bit].source = if backwards { -signed(next) } else { signed(next) };
+            front += if backwards { next } else { 0 };
+            next = 2 * next + if random.below(if i > 6 { 3 } else { 60 }) == 0 { 2 * random.below(40) } else { 0 };
+        }
+        let step = signed(next.next_multiple_of(2));
+        loops.push(Stride { extent: 1 + random.below(5), source: step, destination: 1 << bits });
+        let case = Case { atom: Atom::Nibble, loops, start: (front + random.below(3), 0) };
+        let steps = format!("{:?}", permuted(Atom::Nibble, case.start, &case.loops, 32)).contains("steps");
+        let windows = [32, 64].map(|register| check(number, &case, random, register));
+        assert!(!steps || windows[0] == Some(1), "{windows:?}: {case:?}");
+        in_steps += u64::from(steps);
+    }
+    assert!(in_steps > cases.count / 8 || cases.is_sample, "{in_steps}");
 }
 
 /// `count` planes of `rows` x `columns` units of `unit` bytes, which are transposed.
