@@ -24,7 +24,6 @@ pub(crate) fn list<'a>(numbers: impl IntoIterator<Item = &'a u64>) -> Value {
     numbers.into_iter().map(|number| Value::from(number.to_string())).collect()
 }
 
-/// An answer with one more field.
 pub(crate) fn with(mut answer: Value, field: &str, value: impl Into<Value>) -> Value {
     if let Value::Object(fields) = &mut answer {
         fields.insert(field.to_owned(), value.into());

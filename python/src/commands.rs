@@ -20,7 +20,6 @@ use crate::layout::Layout;
 use crate::numbers::Number;
 use crate::tensor_box::box_of;
 
-/// The most sets of limits that are kept.
 const MOST_LIMITS: usize = 64;
 
 /// What a command printed: its objects, and its text for people.

@@ -106,7 +106,6 @@ fn pool_of(threads: usize) -> PyResult<&'static ThreadPool> {
     Ok(made)
 }
 
-/// One side of a copy.
 #[allow(clippy::large_enum_variant, reason = "a side is made once a copy, and is not kept")]
 pub(crate) enum Side<'a> {
     /// A layout in the library's types, the axes that run backwards, and the type of its blocks.

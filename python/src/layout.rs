@@ -20,7 +20,6 @@ use crate::memory::Elements;
 use crate::new_array::{Form, has_tiles};
 use crate::numbers::{Number, Numbers};
 
-/// The most texts whose layouts are kept.
 const MOST_TEXTS: usize = 1024;
 
 /// The offset of every element of a tensor.
@@ -151,7 +150,6 @@ impl Layout {
         }
     }
 
-    /// The one index map of the layout.
     pub(crate) fn map(&self) -> PyResult<&IndexMap> {
         self.whole.whole().map_err(refused)
     }

@@ -3,8 +3,7 @@
 
 use alloc::boxed::Box;
 
-use super::index_map::IndexMap;
-use super::storage::Storage;
+use super::index_map::{IndexMap, Storage};
 
 impl IndexMap {
     /// The start of the buffer must be a multiple of this number, in bytes. The number is 1 unless a

@@ -14,7 +14,6 @@ use crate::strided::{BlockTensorDesc, BufferTensorDesc, GapOwner, Integer, index
 use super::digits::{Chain, Digit};
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
-use super::storage::Storage;
 use super::swizzle::Swizzle;
 
 /// Some dimensions whose indices form one number, and the chain that turns this number into an offset.
@@ -95,6 +94,16 @@ pub struct IndexMap {
     /// The least size by which the buffer is allocated, in bytes.
     pub(super) least_total: u64,
     pub(super) storage: Option<Box<Storage>>,
+}
+
+/// Properties of a buffer that few maps state. A map without them has an alignment of 1, any bytes in its
+/// padding, and row-major order.
+#[derive(Debug, Clone)]
+pub(super) struct Storage {
+    pub(super) alignment: u64,
+    pub(super) has_zero_padding: bool,
+    /// Empty for row-major order.
+    pub(super) minor_to_major: Box<[usize]>,
 }
 
 // The clone of a `SmallVec` takes its numbers one by one, and every plan clones two maps.

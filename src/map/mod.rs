@@ -66,7 +66,6 @@ mod padding;
 mod places;
 mod refine;
 mod reshape;
-mod storage;
 mod swizzle;
 mod swizzled;
 mod swizzled_boxes;

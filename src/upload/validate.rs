@@ -8,10 +8,9 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::limits::{DeviceLimits, byte_of, common_multiple};
-use super::report::{Errors, UploadReport, in_bytes};
+use super::report::{Errors, UploadReport, WideIndex, in_bytes};
 use super::strides::{bits_to, check_strides};
 use super::tensor::Tensor;
-use super::wide::WideIndex;
 
 /// The way in which a device uses a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

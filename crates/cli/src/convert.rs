@@ -17,8 +17,8 @@ use tensor_layout_text::{Layout, Notation, ViewStep};
 use crate::answer::Answer;
 use crate::input::{check_length, is_standard, no_memory, open, zeroed};
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
-use crate::progress::progress_bar;
 use crate::table::{long_bytes, write_list};
+use crate::terminal::progress_bar;
 use crate::terminal::wrapped;
 
 #[derive(Args)]

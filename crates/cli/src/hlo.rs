@@ -12,8 +12,8 @@ use tensor_layout_text::rule::tpu_generation;
 use crate::draw::{check_svg, write_svg};
 use crate::input::{is_standard, unreadable};
 use crate::output::{Output, Stop, Verdict};
-use crate::progress::progress_bar;
 use crate::table::lines;
+use crate::terminal::progress_bar;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -18,7 +18,6 @@ mod names;
 mod offset;
 mod output;
 mod parts;
-mod progress;
 mod same;
 #[cfg(feature = "shader")]
 mod shader;

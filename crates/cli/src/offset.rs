@@ -115,7 +115,6 @@ fn say_component_at(layout: &Layout, place: &str, answer: &mut Answer) -> Result
     Ok(())
 }
 
-/// A value and its place.
 struct Found<'l> {
     plane: &'l Plane,
     /// The index that is stored at the offset. `None` if padding is stored there. In a tensor of blocks it is

@@ -1,4 +1,5 @@
-//! Text as a terminal shows it: in colours, in its width, and without characters that it obeys.
+//! Text as a terminal shows it: in colours, in its width, and without characters that it obeys; the progress
+//! bar of long work.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +7,8 @@ use std::io::{IsTerminal, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use clap::ValueEnum;
-use tensor_layout_files::is_unseen;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tensor_layout_files::{PIECE, is_unseen};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colours {
@@ -145,4 +147,15 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
         lines.push(String::new());
     }
     lines.join("\n")
+}
+
+/// Returns a progress bar on standard error for work of this many bytes. Short work, and work whose standard
+/// error is no terminal, has none.
+pub(crate) fn progress_bar(bytes: u64) -> ProgressBar {
+    if bytes < PIECE {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:40} {binary_bytes} of {binary_total_bytes}, {eta} left  {wide_msg}";
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr_with_hz(8));
+    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

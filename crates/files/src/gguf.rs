@@ -37,7 +37,6 @@ const MOST_LISTED: u64 = 1 << 16;
 
 /// The most axes that the package gguf reads. NumPy has no more.
 const MOST_RANK: u32 = 64;
-/// The most axes that ggml reads.
 const GGML_AXES: u32 = 4;
 
 /// The length from which a name of a tensor is too long for ggml, in bytes.

@@ -42,7 +42,6 @@ const LONGEST: u64 = 100_000_000;
 /// The longest header that is read, in bytes. The headers of public models have less than 2 MB a file.
 const MOST_BYTES: usize = 25_000_000;
 
-/// The most axes of a tensor.
 const MOST_RANK: usize = 1 << 10;
 
 /// The key of the metadata that names the layout of a tensor.

@@ -90,7 +90,6 @@ pub struct Reader<R> {
     place: Section,
     header: Option<ModuleHeader>,
     sources: Sources,
-    /// Whether the head of a computation was read.
     has_head: bool,
     /// The name of the computation of operations without a head. All of them share it.
     no_name: Arc<str>,

@@ -69,7 +69,6 @@ pub struct IndexFunctions {
     access: Option<ElementAccess>,
 }
 
-/// The functions that load and store the elements of one buffer.
 #[derive(Debug, Clone)]
 struct ElementAccess {
     buffer: String,

@@ -88,7 +88,6 @@ impl Part {
         Part { indices: vec![Slice::ALL; map.sizes().len()], map, flip: 0 }
     }
 
-    /// Returns the indices of the part on each axis.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.indices.iter().zip(self.map.sizes()).map(|(slice, &count)| Run::new(*slice, count))
     }

@@ -207,7 +207,6 @@ impl Transfers {
         })
     }
 
-    /// Whether the offsets of the nests are in bytes.
     pub(crate) fn is_in_bytes(&self) -> bool {
         self.ranges.is_none_or(|(_, byte)| byte == 1)
     }

@@ -249,7 +249,6 @@ impl Shards {
         &self.sizes
     }
 
-    /// The boxes of every rank.
     pub(crate) fn boxes(&self) -> &[Rank] {
         &self.ranks
     }

@@ -12,7 +12,7 @@ use tensor_layout_files::{is_index, open};
 use crate::input::is_standard;
 use crate::limits;
 use crate::output::{Output, Stop, Verdict};
-use crate::progress::progress_bar;
+use crate::terminal::progress_bar;
 
 pub(crate) use arguments::Arguments;
 use recipe::stop;

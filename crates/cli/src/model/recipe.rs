@@ -11,8 +11,8 @@ use crate::answer::Answer;
 use crate::input::read_text;
 use crate::limits;
 use crate::output::{Output, Stop, Verdict, refused};
-use crate::progress::progress_bar;
 use crate::table::{Table, add, print, short_bytes};
+use crate::terminal::progress_bar;
 
 use super::arguments::Arguments;
 

@@ -81,7 +81,6 @@ impl Plan<'_> {
         Ok(jobs)
     }
 
-    /// Runs a job into the memory of its range.
     pub(super) fn run_job(&self, job: &Job<'_>, mut own: Destination<'_>) -> Result<(), Error> {
         let length = own.len();
         if job.has_gaps {

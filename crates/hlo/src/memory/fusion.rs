@@ -17,7 +17,6 @@ pub(super) struct Fusion {
     /// The numbers of the parameters that the result may be written over, in ascending order. An element of
     /// such a parameter is needed only for the element of the result with the same index.
     pub(super) elementwise: Vec<u32>,
-    /// Whether the computation contains a convolution.
     pub(super) has_convolution: bool,
 }
 

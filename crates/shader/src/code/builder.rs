@@ -158,7 +158,6 @@ impl Code {
         self.when_else(condition, then, |_| {});
     }
 
-    /// Adds `if (condition) { .. } else { .. }`.
     pub(crate) fn when_else(
         &mut self,
         condition: Condition,

@@ -15,7 +15,6 @@ pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
 /// of their declarations. If the shader has uniforms, one block of `u32`s is the binding after the buffers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ComputeShader {
-    /// The name of the entry point.
     pub(crate) name: String,
     pub(crate) workgroup_size: [u32; 3],
     /// The storage buffers, and after them the arrays in workgroup memory.
@@ -80,7 +79,6 @@ impl ComputeShader {
         self.workgroup_size.iter().fold(1, |product: u32, &size| product.saturating_mul(size))
     }
 
-    /// The size of all arrays in workgroup memory, in bytes.
     pub(crate) fn workgroup_bytes(&self) -> u32 {
         self.memories.iter().fold(0, |sum: u32, memory| match memory.kind {
             MemoryKind::Buffer { .. } => sum,

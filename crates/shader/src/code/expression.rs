@@ -14,7 +14,6 @@ pub(crate) struct Variable {
     pub(super) most: u32,
 }
 
-/// A built-in value of an invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BuiltIn {
     /// The number of the workgroup along an axis (0 to 2).
@@ -46,7 +45,6 @@ pub(crate) enum Op {
     WrappingShl,
 }
 
-/// A comparison of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Less,
@@ -68,7 +66,6 @@ pub(super) enum Node {
         yes: Expr,
         no: Expr,
     },
-    /// A load of one word.
     Load(Memory, Expr),
 }
 

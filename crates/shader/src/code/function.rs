@@ -20,7 +20,6 @@ pub(crate) enum Field {
 /// A function over `u32`s. Its name and the names of its structs are given when it is printed.
 #[derive(Debug, Clone)]
 pub(crate) struct Function {
-    /// The lines of the comment in front of the function.
     pub(crate) comment: Vec<String>,
     /// The parameters in order. Parameters such as `at.offset` and `at.below_8` are fields of one struct,
     /// `at`.

@@ -21,7 +21,6 @@ const RESERVED: &str = "\
 /// with such a name would hide the type or function.
 const USED: &str = "array bitcast bool f32 i32 min select u32 vec3 vec4 workgroupBarrier";
 
-/// Whether a name must not be used for a variable.
 pub(crate) fn is_reserved(name: &str) -> bool {
     [RESERVED, USED].into_iter().flat_map(str::split_ascii_whitespace).any(|word| word == name)
 }

@@ -14,7 +14,6 @@ pub(crate) enum Statement {
     /// `var`: the declaration of a variable that may be assigned.
     Var(Variable, Expr),
     Assign(Variable, Expr),
-    /// A store of one word.
     Store {
         to: Memory,
         index: Expr,

@@ -18,7 +18,6 @@ const MAX_CANDIDATES: u64 = 4096;
 
 /// The index at an offset.
 pub(crate) struct Found {
-    /// Whether an element is stored at the offset.
     pub(crate) exists: Condition,
     /// The index of the element. If no element is stored at the offset, the index is still legal, unless the
     /// tensor has no elements.
@@ -54,7 +53,6 @@ struct Digit {
     /// The index of the digit in the component's chain.
     place: usize,
     stride: u32,
-    /// The largest value of the digit.
     most: u32,
     /// The largest offset that all digits with smaller strides reach together. If it is below the stride, the
     /// digit has a single candidate.

@@ -28,7 +28,6 @@ impl Sum {
         other.terms.iter().fold(self, |sum, (expr, own)| sum.plus(expr.clone(), own.saturating_mul(weight)))
     }
 
-    /// Returns an upper bound of the sum.
     pub(super) fn most(&self) -> u64 {
         let parts = self.terms.iter().map(|(expr, weight)| u64::from(expr.most()).saturating_mul(*weight));
         parts.fold(0, u64::saturating_add)
@@ -43,7 +42,6 @@ impl Sum {
         })
     }
 
-    /// Binds the value of the sum to a name.
     pub(super) fn bound(&self, code: &mut Code, name: &str) -> Expr {
         code.bind(name, self.expr())
     }

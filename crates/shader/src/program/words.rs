@@ -117,7 +117,6 @@ pub(super) fn ones(bits: &Expr) -> Expr {
     }
 }
 
-/// A mask of the lowest `bits` bits of a word.
 pub(super) fn low_ones(bits: u32) -> u32 {
     1_u32.checked_shl(bits).map_or(u32::MAX, |bit| bit.wrapping_sub(1))
 }

@@ -29,7 +29,6 @@ pub(super) const CORNER_PLACES: u64 = 256;
 /// The most columns of a matrix that are drawn side by side. Further columns are drawn below them.
 const BAND: usize = 16;
 
-/// A cell of a picture.
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
     pub(super) offset: u64,

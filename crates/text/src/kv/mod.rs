@@ -297,7 +297,6 @@ impl KvCache {
             .chain(runs.take_while(move |run| run.is_none_or(|(start, _)| start < end || start == 0)))
     }
 
-    /// Returns the part of a run of blocks.
     fn part(&self, run: Option<(u64, &[u64])>) -> Result<Part, Error> {
         let (mut slices, mut ranges) = (vec![Slice::ALL; self.axes.len()], self.ranges.clone());
         let Some((start, run)) = run else {
@@ -425,7 +424,6 @@ impl FromStr for KvCache {
 }
 
 impl KvCache {
-    /// Reads the cache at the cursor.
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<KvCache, Error> {
         cursor.expect("kv", "`kv:`")?;
         cursor.expect(":", "`:` and an order such as LBNHC")?;

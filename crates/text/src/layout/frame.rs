@@ -328,7 +328,6 @@ impl Frame {
         broken.map(|(axis, (&size, multiple))| Code::SizeUnaligned.on_axis(axis, size, multiple)).collect()
     }
 
-    /// Returns the plane of the component `name`.
     fn plane(&self, name: char, surface: &Surface, total: u64) -> Result<Plane, Error> {
         let places =
             || surface.elements.iter().enumerate().filter(|(_, other)| **other == name).map(|(place, _)| place);
@@ -382,7 +381,6 @@ impl Frame {
 impl TryFrom<Frame> for Layout {
     type Error = Error;
 
-    /// Returns the planes of a frame.
     fn try_from(frame: Frame) -> Result<Layout, Error> {
         frame.layout()
     }

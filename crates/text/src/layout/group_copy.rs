@@ -11,7 +11,6 @@ use tensor_layout::{IndexMap, LayoutClass};
 /// group, and how many bytes of a row are stored before those of the next row.
 type Form = [u64; 4];
 
-/// A copy between groups and rows of blocks.
 #[derive(Debug, Clone)]
 pub(super) struct GroupCopy {
     /// The offset of the first row, in bytes.

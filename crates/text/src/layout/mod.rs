@@ -21,7 +21,6 @@
 //! The parts of a plane hold each index exactly once.
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-mod bound;
 #[cfg(feature = "relayout")]
 mod copies;
 #[cfg(feature = "relayout")]
@@ -29,12 +28,12 @@ mod fields;
 mod frame;
 #[cfg(feature = "relayout")]
 mod group_copy;
-mod packed;
 #[cfg(feature = "relayout")]
 mod pixels;
 mod places;
 mod read;
 mod same;
+mod upload;
 mod view;
 mod whole;
 mod write;
@@ -52,12 +51,12 @@ use crate::named::NamedLayout;
 use crate::notation::{Notation, ViewStep};
 
 pub use crate::part::Part;
-pub use bound::{Bound, bound_as};
 #[cfg(feature = "relayout")]
 pub use copies::{Copies, PartCopy, copies, in_own_bytes};
 pub use frame::{Frame, FrameFormat, frames};
 pub use places::Place;
 pub use same::Difference;
+pub use upload::{Bound, bound_as};
 pub use view::step_of_scales;
 
 /// A layout in any notation: planes of parts.
@@ -185,7 +184,6 @@ impl Hash for Table {
     }
 }
 
-/// The text that a plane keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Kept {
     None,
@@ -331,7 +329,6 @@ impl Plane {
         }
     }
 
-    /// The number of parts.
     fn part_count(&self) -> usize {
         if let Written::Table(table) = &self.written { table.cache.run_count() } else { self.parts.len() }
     }

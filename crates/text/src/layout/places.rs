@@ -234,7 +234,6 @@ fn bits_of(field: &[BlockField], number: u64) -> Vec<Range<u64>> {
     bits
 }
 
-/// Returns the name of a field of blocks.
 pub(super) fn name_of(field: &BlockField) -> String {
     let role = match field.role {
         FieldRole::Values => "values",

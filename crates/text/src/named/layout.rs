@@ -207,7 +207,6 @@ pub fn full_name(name: &str) -> Result<String, Error> {
     Ok(with_numbers(rows.first().map_or("", |row| row.name.as_str()), &numbers))
 }
 
-/// Whether the name has elements of this type.
 pub(crate) fn is_for(name: &str, data_type: DataType) -> bool {
     read_name(name).is_ok_and(|(rows, _)| rows.iter().any(|row| row.is_for(data_type, None)))
 }

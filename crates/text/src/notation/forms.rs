@@ -21,12 +21,12 @@ use tensor_layout::element::{BlockType, DataType};
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap};
 
+use super::Notation;
 use super::form_rows::Field::{self, Axes, Extents, Offset, Only, Pitch, Sizes, Strides, Type};
 use super::form_rows::Front::{Name, Of, Token, Until, Value};
 use super::form_rows::{FORMS, Form};
 use super::strided::{self, Signed, Strided};
-use super::types::element_type;
-use super::{Notation, numpy};
+use super::types::{self, element_type};
 use crate::numbers::{python, signed, tuple};
 
 pub(super) fn form(text: &str) -> Option<&'static Form> {
@@ -41,7 +41,6 @@ pub(super) fn write(notation: Notation, strided: &Strided) -> Result<String, Err
     form.map_or_else(|| Err(Error::not_expressible(notation.noun(), "it has no offset")), |form| form.write(strided))
 }
 
-/// The layout that a form describes.
 pub(super) enum Described {
     One(Signed),
     Blocks(BlockTensorDesc),
@@ -125,7 +124,7 @@ impl Fields {
 /// Reads a type as NumPy writes it, or as another library does: `"HALF"`, `INT8`, `f16`, `q4_0`.
 fn read_type(cursor: &mut Cursor<'_>) -> Result<(Option<DataType>, Option<BlockType>), Error> {
     let at = cursor.position();
-    let error = match numpy::read_dtype(cursor) {
+    let error = match types::read_dtype(cursor) {
         Ok(data_type) => return Ok((Some(data_type), None)),
         Err(error) => error,
     };
@@ -157,7 +156,6 @@ fn read_list<'a, T>(
 }
 
 impl Form {
-    /// Whether a text of this form says its type.
     pub(super) fn says_type(&self, text: &str) -> bool {
         let says = |&(key, field): &(&str, Field)| field == Type && text.contains(&format!("{key}{}", self.assign));
         self.front.iter().any(|front| matches!(front, Of(Type))) || self.keys.iter().any(says)
@@ -314,7 +312,7 @@ impl Form {
         }
         let mut text = self.text.to_owned();
         if text.contains("{dtype}") {
-            text = text.replace("{dtype}", numpy::name(*data_type, self.notation)?);
+            text = text.replace("{dtype}", types::name(*data_type, self.notation)?);
         }
         let key = self.keys.iter().find(|(_, field)| *field == Offset).filter(|_| desc.is_part());
         let offset = key.map_or_else(String::new, |(key, _)| format!(", {key}={base}"));

@@ -9,7 +9,6 @@ use tensor_layout::tiled::{ArrayShape, Layout, MAX_TILE_ENTRIES, Tile};
 use super::{Notation, forms, type_and_sizes};
 use crate::numbers::tuple;
 
-/// Whether a text begins with a layout of JAX.
 pub(super) fn is_layout(text: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }

@@ -214,7 +214,6 @@ fn tiles(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<
     ArrayShape::new(data_type, sizes, Layout::row_major(sizes.len()).with_tiles(&tiles))
 }
 
-/// Writes sizes and strides.
 pub(super) fn write(strided: &Strided) -> Result<String, Error> {
     let (data_type, desc) = (strided.data_type, &strided.desc);
     if data_type.bits() < 8 {

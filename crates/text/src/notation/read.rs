@@ -13,16 +13,15 @@ use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, ToIndexMap};
 
 use super::forms::Described;
 use super::no_layout::refuse_without_layout;
-use super::types::element_type;
+use super::types::{self, element_type};
 use super::{
-    Notation, composed, cute, directml, forms, jax, memref, numpy, onednn, strided, to_notation, triton, type_and_sizes,
+    Notation, composed, cute, directml, forms, jax, memref, onednn, strided, to_notation, triton, type_and_sizes,
 };
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 use crate::numbers::{list, signed, tuple};
 use crate::swizzle;
 
-/// The layout of a text.
 pub(crate) enum Read {
     /// One layout, from the lowest address on, and the axes that run backwards. `text` is kept for an axis
     /// order and a tag, because one layout may have several of them.
@@ -166,7 +165,9 @@ fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
             let blocks = if cursor.eat("ne=") {
                 forms::ggml_blocks(cursor, block_type)?
             } else {
-                refuse_sizes_of_ggml(cursor, word)?;
+                if cursor.rest().starts_with("[ ") {
+                    refuse_sizes_of_ggml(cursor, word)?;
+                }
                 read_blocks_after_type(cursor, block_type)?
             };
             return Ok((Read::Blocks(blocks), "nothing more, or `:` and the strides in bytes"));
@@ -186,7 +187,9 @@ fn typed(cursor: &mut Cursor<'_>, word: &str, data_type: DataType) -> Result<(Re
     if rest.starts_with('[') {
         // An array of ndarray is printed with its values in front.
         let Some(end) = rest.find("], shape=[") else {
-            refuse_sizes_of_ggml(cursor, word)?;
+            if rest.starts_with("[ ") {
+                refuse_sizes_of_ggml(cursor, word)?;
+            }
             return after_type(cursor, data_type);
         };
         cursor.move_to(start.plus(end).plus("], ".len()));
@@ -243,7 +246,7 @@ fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'s
             skip_device(cursor)?;
             let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
             // A type that PyTorch lacks has no text of PyTorch's.
-            let notation = numpy::name(data_type, Notation::Torch).map_or(Notation::Strides, |_| Notation::Torch);
+            let notation = types::name(data_type, Notation::Torch).map_or(Notation::Strides, |_| Notation::Torch);
             Read::signed((desc.into(), reversed), notation)
         }
         (Some(b'#'), Some(sizes)) => Read::one(triton::read(cursor, data_type, &sizes)?, Notation::Strides),
@@ -345,9 +348,8 @@ fn skip_device(cursor: &mut Cursor<'_>) -> Result<(), Error> {
 /// Refuses `f16 [ 11008, 4096, 1, 1 ]`, as llama.cpp prints sizes with the innermost size first. The cursor
 /// is behind the type. `f32 [2,3]` is XLA's.
 fn refuse_sizes_of_ggml(cursor: &mut Cursor<'_>, type_name: &str) -> Result<(), Error> {
-    let (start, is_apart) = (cursor.position(), cursor.rest().starts_with("[ "));
-    let has_blank = cursor.text().get(..start).is_some_and(|before| before.ends_with(' '));
-    if !is_apart || !has_blank {
+    let start = cursor.position();
+    if !cursor.text().get(..start).is_some_and(|before| before.ends_with(' ')) {
         return Ok(());
     }
     cursor.eat("[");
