@@ -21,7 +21,6 @@ use crate::parts::{name_of, parts_in_words};
 use crate::table::{counted, long_bytes, write_list};
 
 use array::Description;
-use tuple::TupleDescription;
 
 pub(crate) use array::{bits_in_words, min_size_in_bytes};
 
@@ -110,7 +109,7 @@ fn describe(
         return Ok(answer);
     }
     if let Some(shape) = layout.shape() {
-        return TupleDescription::of(layout, shape)?.say(answer("tuple"));
+        return tuple::say(layout, shape, answer("tuple"));
     }
     if let Some(pages) = layout.pages() {
         return fields(layout, pages, answer("pages"));

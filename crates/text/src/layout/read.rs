@@ -114,7 +114,7 @@ impl Layout {
                 cursor.end("nothing more")?;
                 frame.try_into()
             }
-            rest if Pages::begins(rest) => {
+            rest if rest.starts_with("kv") && Pages::begins(rest) => {
                 let pages = Pages::read(&mut cursor)?;
                 cursor.end("nothing more")?;
                 pages.try_into()
