@@ -75,7 +75,9 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Runs, Prefetch) {
         && usize::try_from(count.destination) == Ok(run)
         && run.is_power_of_two()
         && run <= site.register();
-    let scattered = site.knobs.scattered && !streaming && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
+    // Stores across lines are dear in any order but that of memory.
+    let in_lines = usize::try_from(count.destination).is_ok_and(|pitch| pitch.is_multiple_of(LINE));
+    let scattered = site.knobs.scattered && !streaming && in_lines && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
     match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
