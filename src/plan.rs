@@ -29,7 +29,7 @@ pub use crate::relayout::passes::CopyPass;
 #[doc(hidden)]
 pub use crate::error::{Code, Row, counted};
 #[doc(hidden)]
-pub use crate::map::plan::{EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, PADDING_SEARCH_LIMIT};
+pub use crate::map::plan::{EQUALITY_WORK_LIMIT, PADDING_SEARCH_LIMIT};
 #[doc(hidden)]
 pub use crate::strided::blocks::read_after_type as read_blocks_after_type;
 #[doc(hidden)]

@@ -48,7 +48,8 @@ fn once(plan: &Relayout, executor: &TransferLimits) {
 
 /// Every byte of every repetition is inside the reach, or the table is refused.
 fn repeated(plan: &Relayout, places: &[(u64, u64)], executor: &TransferLimits) {
-    let Ok(list) = Transfers::repeated(plan, places, executor) else { return };
+    let placed: Vec<_> = places.iter().map(|&(source, destination)| (plan, [source, destination])).collect();
+    let Ok(list) = Transfers::placed(&placed, executor) else { return };
     let reach = list.reach();
     for one in list.iter().take(2000) {
         let last = |start: u64, stride: fn(&tensor_layout_transfers::Loop) -> i64| {

@@ -15,7 +15,7 @@ use super::levels::unfuse_into;
 /// The most search steps of [`IndexMap::inverse`]. Past this limit, the function returns
 /// `undecided`. Layouts whose strides nest need one or two steps for each digit. These are all tiled
 /// layouts, and all strided layouts without overlap between axes.
-pub const INVERSE_WORK_LIMIT: u64 = 100_000;
+const INVERSE_WORK_LIMIT: u64 = 100_000;
 
 impl IndexMap {
     /// Returns the index that is stored at `offset`, or `None` for padding. If several indices are stored

@@ -88,7 +88,6 @@ pub(crate) mod plan {
     pub use super::deviation::EQUALITY_WORK_LIMIT;
     pub use super::digits::{Chain, Digit};
     pub use super::index_map::Component;
-    pub use super::inverse::INVERSE_WORK_LIMIT;
     pub use super::levels::{TileGroup, TileLevel, TileLevels};
     pub use super::offset_box::{BufferBoxes, OffsetBox};
     pub use super::padding::PADDING_SEARCH_LIMIT;

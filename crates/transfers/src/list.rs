@@ -79,7 +79,8 @@ impl Transfers {
     }
 
     /// Lists the transfers of some planned copies together, like [`of`](Self::of). Each copy comes with the
-    /// bytes that are added to its offsets on the source and on the destination.
+    /// bytes that are added to its offsets on the source and on the destination, such as those of a block in
+    /// a block table. Neighbouring copies may share a plan.
     ///
     /// # Errors
     ///
@@ -89,11 +90,13 @@ impl Transfers {
     /// use tensor_layout::{BufferTensorDesc, Relayout};
     /// use tensor_layout_transfers::{TransferLimits, Transfers};
     ///
-    /// let rows: BufferTensorDesc = "u8[4,64]:[64,1]".parse()?;
-    /// let plan = Relayout::new(&rows, &rows)?;
-    /// let list = Transfers::placed(&[(&plan, [256, 0]), (&plan, [0, 256])], &TransferLimits::ranges())?;
+    /// // Blocks 7, 8 and 3 of a cache, each of 4 rows of 64 bytes, one behind another.
+    /// let block: BufferTensorDesc = "u8[4,64]:[64,1]".parse()?;
+    /// let plan = Relayout::new(&block, &block)?;
+    /// let table: Vec<_> = [7, 8, 3].iter().zip(0..).map(|(&page, place)| (&plan, [page * 256, place * 256])).collect();
+    /// let list = Transfers::placed(&table, &TransferLimits::ranges())?;
     /// let runs: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
-    /// assert_eq!(runs, [(256, 0, 256), (0, 256, 256)]);
+    /// assert_eq!(runs, [(7 * 256, 0, 512), (3 * 256, 512, 256)]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn placed(copies: &[(&Relayout, [u64; 2])], limits: &TransferLimits) -> Result<Transfers, Error> {
@@ -108,38 +111,6 @@ impl Transfers {
                 known = Some(plan);
             }
             once.iter().try_for_each(|nest| push(nest.moved(at, fault.byte)?, &mut all))?;
-        }
-        Self::arranged(all, limits, &fault)
-    }
-
-    /// Lists the transfers of a planned copy that is repeated: `places` holds the bytes that each repetition
-    /// adds to the offsets of the source and of the destination, such as those of the blocks in a block
-    /// table. The repetitions write different bytes.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`of`](Self::of).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, Relayout};
-    /// use tensor_layout_transfers::{TransferLimits, Transfers};
-    ///
-    /// // Blocks 7, 8 and 3 of a cache, each of 4 rows of 64 bytes, one behind another.
-    /// let block: BufferTensorDesc = "u8[4,64]:[64,1]".parse()?;
-    /// let table = [7, 8, 3].iter().zip(0..).map(|(&page, place)| (page * 256, place * 256)).collect::<Vec<_>>();
-    /// let list = Transfers::repeated(&Relayout::new(&block, &block)?, &table, &TransferLimits::ranges())?;
-    /// let runs: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
-    /// assert_eq!(runs, [(7 * 256, 0, 512), (3 * 256, 512, 256)]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn repeated(plan: &Relayout, places: &[(u64, u64)], limits: &TransferLimits) -> Result<Transfers, Error> {
-        let fault = Fault::of(&[plan])?;
-        let (mut once, mut all) = (Vec::with_capacity(1), Vec::new());
-        nests(plan, fault.width(plan.source()), &mut once)?;
-        for nest in &once {
-            for &(source, destination) in places {
-                push(nest.moved([source, destination], fault.byte)?, &mut all)?;
-            }
         }
         Self::arranged(all, limits, &fault)
     }

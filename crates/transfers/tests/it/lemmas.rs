@@ -15,7 +15,7 @@ fn reaches_of_nests() {
         for destination in edges() {
             for executor in [TransferLimits::ranges(), TransferLimits::any()] {
                 let ends = (source.checked_add(19), destination.checked_add(37));
-                let list = Transfers::repeated(&plan, &[(source, destination)], &executor);
+                let list = Transfers::placed(&[(&plan, [source, destination])], &executor);
                 let Ok(list) = list else {
                     lemma("nest_reach.error", ends.0.is_none() || ends.1.is_none(), (source, destination));
                     continue;

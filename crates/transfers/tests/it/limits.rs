@@ -100,20 +100,23 @@ fn large_tensors_are_planned_in_a_few_nests() {
 fn places_near_the_last_address_are_refused() {
     let block = map("u8[4,64]:[64,1]");
     let plan = tensor_layout::Relayout::new(&block, &block).unwrap();
+    let repeated = |places: &[[u64; 2]], executor: &TransferLimits| {
+        Transfers::placed(&places.iter().map(|&at| (&plan, at)).collect::<Vec<_>>(), executor)
+    };
     for executor in ["rdma", "any", "cuda-2d"].map(|name| name.parse::<TransferLimits>().unwrap()) {
         for least in [1, 100, 255] {
             let end = u64::MAX - least + 1;
-            for places in [&[(end, end)][..], &[(0, 0), (end, 256)], &[(0, 0), (256, end)], &[(end, end), (0, 0)]] {
-                assert_eq!(Transfers::repeated(&plan, places, &executor).unwrap_err().code(), "overflow", "{places:?}");
+            for places in [&[[end, end]][..], &[[0, 0], [end, 256]], &[[0, 0], [256, end]], &[[end, end], [0, 0]]] {
+                assert_eq!(repeated(places, &executor).unwrap_err().code(), "overflow", "{places:?}");
             }
         }
         // A run may end at the last address, as long as each stride and each distance fits in 63 bits.
         let last = u64::MAX - 256;
-        let list = Transfers::repeated(&plan, &[(0, 0), (last, last)], &executor).unwrap();
+        let list = repeated(&[[0, 0], [last, last]], &executor).unwrap();
         assert_eq!((list.reach(), list.summary().bytes), ((u64::MAX, u64::MAX), 512));
         assert_eq!(list.run(&[7; 512], &mut [0; 512]).unwrap_err().code(), "buffer_too_short");
         let half = 1 << 63;
-        let list = Transfers::repeated(&plan, &[(half, 0), (0, half)], &executor).unwrap();
+        let list = repeated(&[[half, 0], [0, half]], &executor).unwrap();
         assert_eq!(list.reach(), (half + 256, half + 256));
         assert_eq!(list.iter().map(|one| (one.source, one.destination)).collect::<Vec<_>>(), [(half, 0), (0, half)]);
     }
