@@ -203,48 +203,46 @@ impl<'a, 'py> Small<'a, 'py> {
         let mut strides = Strides::from(strides);
         let mut sizes: SmallVec<[npy_intp; 8]> = self.sizes.iter().map(|&size| size.cast_signed()).collect();
         let (mut room, rank) = (bytes.wrapping_add(ALIGNMENT).cast_signed(), c_int::try_from(sizes.len())?);
-        // SAFETY: the calls have the arguments of NumPy's documentation. `descr` of a call is a reference of
-        // its own, which the call takes. The lists have `rank` numbers, or one for the memory. A result is a
-        // new reference or null, of which `from_owned_ptr_or_err` makes the error.
-        unsafe {
-            let ndarray = get_type_object(py, NpyTypes::PyArray_Type);
+        let none = ptr::null_mut();
+        // SAFETY: NumPy's module is loaded, so this is its type of arrays.
+        let ndarray = unsafe { get_type_object(py, NpyTypes::PyArray_Type) };
+        // SAFETY: the list of sizes has one number, and null pointers stand for what NumPy chooses. The call
+        // takes the reference `unsigned`, and returns a new reference, or null and an error.
+        let memory = unsafe {
             let unsigned = api.PyArray_DescrFromType(py, UBYTE);
-            let none = ptr::null_mut();
             let memory =
                 api.PyArray_NewFromDescr(py, ndarray, unsigned, 1, &raw mut room, none, none.cast(), 0, none.cast());
-            let memory = Bound::from_owned_ptr_or_err(py, memory)?;
-            let start = (*memory.as_ptr().cast::<PyArrayObject>()).fields.data.cast::<u8>();
-            let start = start.wrapping_add(start.addr().next_multiple_of(ALIGNMENT).wrapping_sub(start.addr()));
-            // The memory has `ALIGNMENT` bytes more than `bytes`, and nobody else knows it yet.
+            Bound::from_owned_ptr_or_err(py, memory)?
+        };
+        // SAFETY: the object is an array, because NumPy just made it as one.
+        let start = unsafe { (*memory.as_ptr().cast::<PyArrayObject>()).fields.data.cast::<u8>() };
+        let start = start.wrapping_add(start.addr().next_multiple_of(ALIGNMENT).wrapping_sub(start.addr()));
+        let place = NonNull::new(start).ok_or_else(|| PyMemoryError::new_err("no memory"))?;
+        // SAFETY: the memory has `ALIGNMENT` bytes more than `bytes`, and nobody else knows it yet.
+        let to = unsafe {
             if has_padding {
                 start.write_bytes(0, bytes);
             }
-            let place = NonNull::new(start).ok_or_else(|| PyMemoryError::new_err("no memory"))?;
-            let to = Destination::write_only(NonNull::slice_from_raw_parts(place, bytes));
-            // Every index of the array is in its memory, so all bytes from the lowest to the highest are.
-            let from = std::slice::from_raw_parts(lowest, self.span);
-            let sides = (Strided { strides: &lent, offset }, Strided { strides: &own, offset: 0 });
-            copy_strided(self.data_type, &self.sizes, sides.0, sides.1, from, to).map_err(refused)?;
+            Destination::write_only(NonNull::slice_from_raw_parts(place, bytes))
+        };
+        // SAFETY: every index of the array is in its memory, so all bytes from the lowest to the highest are.
+        let from = unsafe { std::slice::from_raw_parts(lowest, self.span) };
+        let sides = (Strided { strides: &lent, offset }, Strided { strides: &own, offset: 0 });
+        copy_strided(self.data_type, &self.sizes, sides.0, sides.1, from, to).map_err(refused)?;
+        // SAFETY: the lists have `rank` numbers, and no index leaves the memory at `start`. The call takes a
+        // reference to `descr`, which is added for it, and returns a new reference, or null and an error.
+        let array = unsafe {
             ffi::Py_INCREF(self.descr.cast());
-            let (sizes, strides) = (sizes.as_mut_ptr(), strides.as_mut_ptr());
+            let (sizes, strides, start) = (sizes.as_mut_ptr(), strides.as_mut_ptr(), start.cast());
             let flags = NPY_ARRAY_WRITEABLE;
-            let array = api.PyArray_NewFromDescr(
-                py,
-                ndarray,
-                self.descr,
-                rank,
-                sizes,
-                strides,
-                start.cast(),
-                flags,
-                none.cast(),
-            );
-            let array = Bound::from_owned_ptr_or_err(py, array)?;
-            // The call takes the reference to the memory, also if it fails.
-            if api.PyArray_SetBaseObject(py, array.as_ptr().cast(), memory.into_ptr()) != 0 {
-                return Err(PyErr::fetch(py));
-            }
-            Ok(array)
+            let array =
+                api.PyArray_NewFromDescr(py, ndarray, self.descr, rank, sizes, strides, start, flags, none.cast());
+            Bound::from_owned_ptr_or_err(py, array)?
+        };
+        // SAFETY: both objects are arrays. The call takes the reference to the memory, also if it fails.
+        if unsafe { api.PyArray_SetBaseObject(py, array.as_ptr().cast(), memory.into_ptr()) } != 0 {
+            return Err(PyErr::fetch(py));
         }
+        Ok(array)
     }
 }

@@ -261,9 +261,9 @@ size_t tl_plan_explain(const TlPlan *plan, char *start, size_t room);
 void tl_plan_free(TlPlan *plan);
 
 // Checks whether a device accepts this tensor at byte `offset` of a buffer of `length` bytes. `limits` is
-// the name of the device: `directml`, `directml:5.0`, `d3d12`, `webgpu`, `vulkan`, `webnn`, `none` and
-// others. The report is written whether rules are broken or not, and it may be null. `role` is 0 for a
-// tensor that the device reads, and 1 for a tensor that it writes.
+// the name of the device, as `tensor-layout check --limits list` prints it: `webgpu`, `directml:5.0`. The
+// report is written whether rules are broken or not, and it may be null. `role` is 0 for a tensor that the
+// device reads, and 1 for a tensor that it writes.
 TlStatus tl_validate(const TlLayout *layout,
                      const char *limits,
                      size_t limits_length,

@@ -111,38 +111,43 @@ pub unsafe extern "C" fn tl_run(
     destination_bytes: usize,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: the caller promises the contract in the header: the buffers have the given lengths, nothing
-    // writes the source during the call, and nothing else accesses the destination.
-    unsafe {
-        guarded(error, || {
-            let plan = reference("plan", plan)?;
-            let ends = |start: *const u8, bytes: usize| start.addr().checked_add(bytes);
-            let whole = |bytes: usize| isize::try_from(bytes).is_ok();
-            if source_bytes > 0 && (source.is_null() || !whole(source_bytes)) {
-                return Err(Refusal::Pointer("source"));
-            }
-            if destination_bytes > 0 && (destination.is_null() || !whole(destination_bytes)) {
-                return Err(Refusal::Pointer("destination"));
-            }
-            let (Some(source_end), Some(end)) = (ends(source, source_bytes), ends(destination, destination_bytes))
-            else {
-                return Err(Refusal::Pointer("source"));
-            };
-            if source_bytes > 0 && destination_bytes > 0 && source.addr() < end && destination.addr() < source_end {
-                return Err(Refusal::SharedMemory);
-            }
-            let from = if source_bytes == 0 { &[][..] } else { slice::from_raw_parts(source, source_bytes) };
-            let to = match destination_bytes {
-                0 => &mut [][..],
-                bytes => slice::from_raw_parts_mut(destination, bytes),
-            };
-            match &plan.0 {
-                Plan::One(plan) => plan.run(from, to)?,
-                Plan::Several(copies) => copies.run(from, to)?,
-            }
-            Ok(())
-        })
-    }
+    let run = || {
+        // SAFETY: the caller promises the contract in the header for this pointer.
+        let plan = unsafe { reference("plan", plan) }?;
+        let ends = |start: *const u8, bytes: usize| start.addr().checked_add(bytes);
+        let whole = |bytes: usize| isize::try_from(bytes).is_ok();
+        if source_bytes > 0 && (source.is_null() || !whole(source_bytes)) {
+            return Err(Refusal::Pointer("source"));
+        }
+        if destination_bytes > 0 && (destination.is_null() || !whole(destination_bytes)) {
+            return Err(Refusal::Pointer("destination"));
+        }
+        let (Some(source_end), Some(end)) = (ends(source, source_bytes), ends(destination, destination_bytes)) else {
+            return Err(Refusal::Pointer("source"));
+        };
+        if source_bytes > 0 && destination_bytes > 0 && source.addr() < end && destination.addr() < source_end {
+            return Err(Refusal::SharedMemory);
+        }
+        let from = match source_bytes {
+            0 => &[][..],
+            // SAFETY: the pointer is not null, and the length fits `isize`. The caller promises that so many
+            // bytes can be read, and that nothing writes them during the call.
+            bytes => unsafe { slice::from_raw_parts(source, bytes) },
+        };
+        let to = match destination_bytes {
+            0 => &mut [][..],
+            // SAFETY: the pointer is not null, and the length fits `isize`. The caller promises that so many
+            // bytes can be written, and that nothing else accesses them. The source has none of them.
+            bytes => unsafe { slice::from_raw_parts_mut(destination, bytes) },
+        };
+        match &plan.0 {
+            Plan::One(plan) => plan.run(from, to)?,
+            Plan::Several(copies) => copies.run(from, to)?,
+        }
+        Ok(())
+    };
+    // SAFETY: the caller promises that `error` is null or may be written.
+    unsafe { guarded(error, run) }
 }
 
 /// Writes a description of the plan as lines of text, in the way of `tl_layout_text`.

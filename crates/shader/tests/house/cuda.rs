@@ -74,7 +74,11 @@ fn cuda_texts_copy_as_the_cpu_does() {
         let relayout = relayout.with_padding_of_whole_buffer(padding).unwrap();
         let mut profile = Profile::cuda();
         profile.sizes = if number % 2 == 0 { Sizes::Constants } else { Sizes::Uniforms };
-        let program = Program::new(&relayout, &profile).unwrap();
+        let program = match Program::new(&relayout, &profile) {
+            // Elements of 3, 5 or 6 bits.
+            Err(error) if error.code() == "unsupported_data_type" => continue,
+            program => program.unwrap(),
+        };
         forms.push(program.form());
         let source = noise(relayout.source_size_in_bytes().next_multiple_of(4) as usize, 1);
         let before = noise(relayout.destination_size_in_bytes().next_multiple_of(4) as usize, 2);
