@@ -22,6 +22,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
+use core::slice;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -243,9 +244,12 @@ impl BoxGroups {
         Cow::Owned(combined.in_order())
     }
 
-    /// The first `count` boxes, or all if there are fewer.
-    pub(crate) fn first(&self, count: u64) -> SmallVec<[Cow<'_, CopyBox>; 2]> {
-        (0..self.count().min(count)).map(|number| self.get(number)).collect()
+    /// The first `count` boxes, or all if there are fewer. `count` is not 0.
+    pub(crate) fn first(&self, count: u64) -> Cow<'_, [CopyBox]> {
+        if self.groups.is_empty() && self.by_index.is_none() {
+            return Cow::Borrowed(slice::from_ref(&self.common));
+        }
+        self.iter().take(usize::try_from(count).unwrap_or(usize::MAX)).map(Cow::into_owned).collect()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Cow<'_, CopyBox>> + '_ {

@@ -41,21 +41,10 @@ impl core::fmt::Debug for Digit {
 /// `[(12,64) (4,16) (1,1)]` sends 30 = 2·12 + 1·4 + 2·1 to 2·64 + 1·16 + 2·1 = 146. A chain is *exact* if
 /// each divisor divides the divisor before it, as in an ordinary mixed-radix number. Otherwise the chain is
 /// *ragged*. The empty chain is zero everywhere.
-#[derive(PartialEq, Eq, Hash, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Chain(Digits);
 
 type Digits = SmallVec<[Digit; 4]>;
-
-impl Clone for Chain {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        match self.digits() {
-            // Nearly every chain is one stride.
-            &[digit] => Chain(Digits::from_buf_and_len([digit; 4], 1)),
-            digits => Chain(Digits::from_slice(digits)),
-        }
-    }
-}
 
 impl Chain {
     pub(super) fn strided(stride: u64, extent: u64) -> Chain {

@@ -193,7 +193,7 @@ impl IndexMap {
         let joined = |numbers: Vec<String>, between: &str| numbers.join(between);
         let sizes = joined(self.sizes.iter().map(u64::to_string).collect(), ",");
         let mut form = format!("{}/{}[{sizes}]+{}", self.data_type, self.element_bits, self.base);
-        for component in &self.components {
+        for component in self.components.iter() {
             let dims = joined(component.dims().iter().map(usize::to_string).collect(), "*");
             let digits = component.chain.digits().iter().map(|digit| format!("{digit:?}"));
             form += &format!(" {dims}={}", joined(digits.collect(), ""));

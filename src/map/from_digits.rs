@@ -10,7 +10,7 @@ use crate::element::DataType;
 use crate::error::Error;
 
 use super::digits::{Chain, Digit};
-use super::index_map::{Component, IndexMap};
+use super::index_map::{Component, Components, IndexMap};
 
 impl IndexMap {
     /// Returns a layout in which every dimension is an ordinary mixed-radix number, and each digit has a
@@ -43,7 +43,7 @@ impl IndexMap {
         if element_bits == 0 {
             return Err(Error::unsupported_bits(0, "1 and more"));
         }
-        let (mut sizes, mut components) = (Dims::new(), Vec::new());
+        let (mut sizes, mut components) = (Dims::new(), Components::new());
         let mut last = 0_u64;
         for (dim, digits) in dimensions.iter().enumerate() {
             let mut extent = 1_u64;

@@ -1,7 +1,6 @@
 //! Makes an index map from tiles.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
@@ -9,7 +8,7 @@ use crate::checked::{self, Dims, PHYSICAL};
 use crate::element::DataType;
 use crate::error::Error;
 
-use super::index_map::IndexMap;
+use super::index_map::{Components, IndexMap};
 use super::levels::{TileEntries, TileLevels};
 use super::normal_form;
 
@@ -30,11 +29,11 @@ impl IndexMap {
         let levels = TileLevels::new(order, physical, tiles)?;
         let physical_elements = checked::round_up(levels.elements, tail_alignment, PHYSICAL)?;
         let (components, levels) = if levels.elements == 0 {
-            (Vec::new(), None)
+            (Components::new(), None)
         } else {
             match normal_form::components(&levels) {
                 Some(components) => (components, None),
-                None => (Vec::new(), Some(Box::new(levels.without_idle_tiles()))),
+                None => (Components::new(), Some(Box::new(levels.without_idle_tiles()))),
             }
         };
         IndexMap::made((data_type, element_bits), Dims::from_slice(sizes), components, levels, 0, physical_elements)

@@ -1,6 +1,7 @@
 //! `IndexMap`: maps an index to an offset, for any layout.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -17,7 +18,7 @@ use super::levels::TileLevels;
 use super::swizzle::Swizzle;
 
 /// Some dimensions whose indices form one number, and the chain that turns this number into an offset.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
     pub(super) dims: SmallVec<[usize; 2]>,
     /// The number of values that the number takes: the product of the sizes of the dimensions.
@@ -25,6 +26,9 @@ pub struct Component {
     /// The chain that gives the offset of each value.
     pub chain: Chain,
 }
+
+/// The components of a map. Clones of the map share them, because a plan keeps a clone of both of its maps.
+pub(super) type Components = SmallVec<[Component; 4]>;
 
 impl Component {
     /// Returns the component of a single dimension.
@@ -82,7 +86,7 @@ pub struct IndexMap {
     pub(super) element_bits: u32,
     pub(super) sizes: Dims,
     pub(super) base: u64,
-    pub(crate) components: Vec<Component>,
+    pub(crate) components: Arc<Components>,
     /// The tiles of an Irreducible layout, level by level. `None` for all other layouts, which components
     /// describe.
     pub(crate) levels: Option<Box<TileLevels>>,
@@ -117,17 +121,6 @@ impl Clone for IndexMap {
             storage: self.storage.clone(),
             ..*self
         }
-    }
-}
-
-impl Clone for Component {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        let dims = match self.dims[..] {
-            [dim] => SmallVec::from_buf_and_len([dim; 2], 1),
-            _ => SmallVec::from_slice(&self.dims),
-        };
-        Component { dims, chain: self.chain.clone(), ..*self }
     }
 }
 
@@ -198,7 +191,7 @@ impl IndexMap {
         physical_elements: u64,
     ) -> Result<IndexMap, Error> {
         let empty = sizes.contains(&0);
-        let mut components = Vec::with_capacity(sizes.len());
+        let mut components = Components::with_capacity(sizes.len());
         for (dim, (&extent, &stride)) in sizes.iter().zip(strides).enumerate() {
             if extent > 1 && !empty {
                 components.push(Component::of(dim, extent, Chain::strided(stride, extent)));
@@ -216,7 +209,7 @@ impl IndexMap {
     pub(super) fn made(
         (data_type, element_bits): (DataType, u32),
         sizes: Dims,
-        components: Vec<Component>,
+        components: Components,
         levels: Option<Box<TileLevels>>,
         base: u64,
         physical_elements: u64,
@@ -228,7 +221,7 @@ impl IndexMap {
             element_bits,
             sizes,
             base,
-            components,
+            components: Arc::new(components),
             levels,
             swizzle,
             physical_elements,
@@ -367,7 +360,7 @@ impl IndexMap {
         if self.levels.is_some() {
             return None;
         }
-        for component in &self.components {
+        for component in self.components.iter() {
             let ([dim], [digit]) = (component.dims.as_slice(), component.chain.digits()) else { return None };
             *strides.get_mut(*dim)? = digit.stride;
         }
@@ -416,7 +409,7 @@ impl IndexMap {
         }
         // By invariant 1 of the index map, the sum fits 64 bits.
         let mut span = self.base.plus(1);
-        for component in &self.components {
+        for component in self.components.iter() {
             span = span.plus(component.chain.largest(component.extent));
         }
         // A swizzle moves an offset inside an aligned block, of which the buffer has a whole number.

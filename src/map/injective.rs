@@ -40,7 +40,7 @@ impl IndexMap {
 
 /// Whether the strides of these components nest: in ascending order, each stride is above the largest offset
 /// of all smaller digits together. Then no two numbers share an offset.
-pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
+fn digits_nest(components: &[Component]) -> bool {
     let mut digits: SmallVec<[(u64, u64); 8]> = SmallVec::new();
     for component in components {
         match component.chain.digits() {
@@ -50,7 +50,7 @@ pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component
             _ => digits.extend(component.counted_digits().map(|(digit, count)| (digit.stride, count))),
         }
     }
-    sort_by_key(&mut digits, |&digit| digit);
+    sort_by_key(&mut digits, |digit| digit.0);
     let mut largest = 0_u64;
     digits.iter().all(|&(stride, values)| {
         let above = stride > largest;

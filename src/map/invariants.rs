@@ -55,7 +55,7 @@ impl IndexMap {
         }
         let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, self.sizes.len());
         let mut last = u128::from(self.base);
-        for component in &self.components {
+        for component in self.components.iter() {
             for &dim in &component.dims {
                 let Some(slot) = seen.get_mut(dim).filter(|slot| live(dim) && !**slot) else {
                     return Some(format!("3: dimension {dim} does not exist, has size 1, or is in two components"));

@@ -57,7 +57,7 @@ impl MixedRadix {
         // digit.
         let mut all: Vec<(u64, u64, usize, u64)> = Vec::new();
         let mut numbers: Vec<Number> = Vec::new();
-        for component in &map.components {
+        for component in map.components.iter() {
             let digits = component.chain.digits();
             if let [only] = digits
                 && only.stride == 0

@@ -8,18 +8,17 @@
 
 use crate::checked::{Proven, element_count};
 use crate::short_sort::sort_by;
-use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
 
 use super::digits::{Chain, Digit};
-use super::index_map::Component;
+use super::index_map::{Component, Components};
 use super::levels::{TileGroup, TileLevels, joined_range};
 
 /// Returns the components of a layout, or `None` if the layout is Irreducible. No size may be 0.
-pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
-    let mut replay = Replay { levels, positions: SmallVec::new(), fused: Vec::new() };
+pub(super) fn components(levels: &TileLevels) -> Option<Components> {
+    let mut replay = Replay { levels, positions: SmallVec::new(), fused: Components::new() };
     replay.add_leaves();
     for depth in (0..levels.levels.len()).rev() {
         replay.undo(depth)?;
@@ -49,7 +48,7 @@ struct Replay<'a> {
     /// The shape at the current level.
     positions: SmallVec<[Position; 8]>,
     /// The components found so far that fuse several dimensions.
-    fused: Vec<Component>,
+    fused: Components,
 }
 
 impl Replay<'_> {

@@ -4,7 +4,6 @@
 //! For strides, this is NumPy's rule for reshapes without a copy. The rule holds for tiles as well.
 
 use alloc::format;
-use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
@@ -16,7 +15,7 @@ use crate::strided::{Integer, sizes_of};
 
 use super::boxes::joined_chain;
 use super::digits::Chain;
-use super::index_map::{Component, IndexMap};
+use super::index_map::{Component, Components, IndexMap};
 use super::view::{refused, renumbered};
 
 impl IndexMap {
@@ -85,7 +84,7 @@ impl IndexMap {
             refused("the reshape", apart.map_or(0, |(&dim, _)| dim), reason)
         })?;
         let mut width = elements;
-        let mut components = Vec::with_capacity(new.len());
+        let mut components = Components::with_capacity(new.len());
         for &(axis, extent) in &new {
             width = width.divided_by(extent);
             let cut = NonZeroU64::new(width).and_then(|width| rest.cut(width));

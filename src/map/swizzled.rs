@@ -3,6 +3,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -10,7 +11,7 @@ use crate::checked::{self, PHYSICAL, Proven};
 use crate::error::Error;
 
 use super::digits::{Chain, Digit};
-use super::index_map::{Component, IndexMap};
+use super::index_map::{Components, IndexMap};
 use super::swizzle::Swizzle;
 
 impl IndexMap {
@@ -67,7 +68,7 @@ impl IndexMap {
             let kept = swizzle.of_set_bits(self.set_bits());
             if !kept.flips().is_empty() {
                 match self.in_strides(&kept) {
-                    Some((base, components)) => (self.base, self.components) = (base, components),
+                    Some((base, components)) => (self.base, self.components) = (base, Arc::new(components)),
                     None => self.swizzle = Some(Box::new(kept)),
                 }
             }
@@ -79,7 +80,7 @@ impl IndexMap {
     /// swizzled rows is one: bits that are the same at every index are flipped, and a flip adds or takes away
     /// one number. `None` if a bit of the offset depends on two bits of the indices, and if a chain would
     /// need more digits than it has, because fewer views are possible then.
-    fn in_strides(&self, swizzle: &Swizzle) -> Option<(u64, Vec<Component>)> {
+    fn in_strides(&self, swizzle: &Swizzle) -> Option<(u64, Components)> {
         let base = swizzle.apply(self.base);
         let (mut seen, mut digits) = (0, Vec::new());
         for (dim, value, offset) in self.bit_offsets()? {
@@ -91,7 +92,7 @@ impl IndexMap {
             let stride = (changed & !base).checked_sub(changed & base)?;
             digits.push((dim, Digit::new(NonZeroU64::new(value)?, stride)));
         }
-        let mut components = self.components.clone();
+        let mut components = Components::clone(&self.components);
         for component in &mut components {
             let own = digits.iter().rev().filter(|(dim, _)| component.dims() == [*dim]).map(|&(_, digit)| digit);
             let chain = Chain::normalised(own, component.extent);
@@ -133,7 +134,7 @@ impl IndexMap {
             return None;
         }
         let (mut bits, mut seen) = (Vec::new(), self.base);
-        for component in &self.components {
+        for component in self.components.iter() {
             let [dim] = *component.dims() else { return None };
             if !component.chain.digits().iter().all(|digit| digit.divisor.get().is_power_of_two()) {
                 return None;

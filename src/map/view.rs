@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -13,7 +14,7 @@ use crate::short_sort::sort_by;
 use crate::strided::{GapOwner, Integer, Slice, Taken, sizes_of};
 
 use super::digits::{Chain, Digit};
-use super::index_map::{Component, IndexMap};
+use super::index_map::{Component, Components, IndexMap};
 use super::swizzle::Swizzle;
 
 pub(super) fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> Error {
@@ -80,11 +81,11 @@ impl IndexMap {
             return Ok(self.clone());
         }
         let mut base = self.base;
-        let mut components = Vec::with_capacity(self.components.len());
+        let mut components = Components::with_capacity(self.components.len());
         if let Some(axis) = self.levels.is_some().then(|| first_difference(&sizes, &self.sizes)) {
             return Err(refused("the slice", axis, "is part of an Irreducible layout, which has no digits to slice"));
         }
-        for component in &self.components {
+        for component in self.components.iter() {
             let (sliced, moved) = self.slice_component(component, taken, &sizes)?;
             base = checked::add(base, moved, OFFSET)?;
             components.push(sliced);
@@ -230,21 +231,21 @@ impl IndexMap {
 
     /// Returns the map with these components in normal form: sorted, without dimensions of size 1, and cut
     /// where their dimensions can be separated. An empty tensor gets no components, and its base is 0.
-    pub(super) fn with_components(mut self, components: Vec<Component>) -> IndexMap {
-        self.components.clear();
+    pub(super) fn with_components(self, components: Components) -> IndexMap {
+        let mut parts = Components::new();
         if self.sizes.contains(&0) {
-            return IndexMap { base: 0, swizzle: None, ..self }.checked();
+            return IndexMap { base: 0, components: Arc::new(parts), swizzle: None, ..self }.checked();
         }
         for component in components {
-            separate(component, &self.sizes, &mut self.components);
+            separate(component, &self.sizes, &mut parts);
         }
-        sort_by(&mut self.components, |a, b| a.dims.cmp(&b.dims));
-        self.without_idle_flips().checked()
+        sort_by(&mut parts, |a, b| a.dims.cmp(&b.dims));
+        IndexMap { components: Arc::new(parts), ..self }.without_idle_flips().checked()
     }
 }
 
 /// Appends the components that `component` can be separated into, for the sizes that its dimensions have now.
-fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>) {
+fn separate(mut component: Component, sizes: &[u64], parts: &mut Components) {
     let size = |dim: usize| nth_or_panic(sizes, dim);
     // An index that is always 0 adds nothing to the number.
     component.dims.retain(|dim| size(*dim) > 1);
@@ -270,7 +271,7 @@ fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>)
 }
 
 /// Returns the components with dimension `d` renumbered to `new_of(d)`, or left out if that is `None`.
-pub(super) fn renumbered(components: &[Component], new_of: impl Fn(usize) -> Option<usize>) -> Vec<Component> {
+pub(super) fn renumbered(components: &[Component], new_of: impl Fn(usize) -> Option<usize>) -> Components {
     let renumber = |component: &Component| {
         let dims = component.dims.iter().filter_map(|&dim| new_of(dim)).collect();
         Component { dims, ..component.clone() }

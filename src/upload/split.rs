@@ -251,7 +251,7 @@ impl Tensor<'_> {
                     let units = span.divided_by(gcd(stride, span).max(1));
                     look(axis, unit.saturating_mul(units), stride.saturating_mul(units));
                 };
-                for component in &map.components {
+                for component in map.components.iter() {
                     let Some((&axis, fused)) = component.dims().split_first() else { continue };
                     let minor: Dims = fused.iter().map(|&dim| nth_or_panic(sizes, dim)).collect();
                     let minor = checked::element_count(&minor).max(1);

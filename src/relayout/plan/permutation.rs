@@ -1,8 +1,6 @@
 //! Boxes of many small blocks whose elements are permuted, and the choice of boxes that are permuted block by
 //! block.
 
-use std::borrow::Cow;
-
 use smallvec::SmallVec;
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
 use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, PermutedBlocks, Prefetch, SMALL_PROGRAM};
@@ -96,7 +94,7 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
 /// Returns the blocks of a copy whose boxes lie inside each other's blocks, such as those of a swizzle. All
 /// boxes have the loop from block to block, and the loops outside of it, in common. Inside, the boxes fill a
 /// block of the destination without a gap. `None` for other boxes.
-pub(super) fn together(boxes: &[Cow<'_, CopyBox>], bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
+pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     let register = site.knobs.level.register();
     if !(2..=MOST_TOGETHER).contains(&boxes.len()) || !site.knobs.level.has_vectors() || !bits.is_multiple_of(8) {
         return None;
@@ -128,7 +126,7 @@ pub(super) fn together(boxes: &[Cow<'_, CopyBox>], bits: u32, site: Site<'_>) ->
         let is_inside = |step: &&Loop| step.stride().is_some_and(|own| own != from_block && !shared.contains(&own));
         CopyBox { loops: copy.loops.iter().filter(is_inside).cloned().collect(), ..copy.clone() }
     };
-    let boxes: Vec<CopyBox> = boxes.iter().map(|copy| inside(copy)).collect();
+    let boxes: Vec<CopyBox> = boxes.iter().map(inside).collect();
     let start =
         (boxes.iter().map(|copy| copy.source_span().start).min()?, boxes.iter().map(|copy| copy.destination).min()?);
     // The source of each element of a block, counted from the first.

@@ -4,8 +4,6 @@
 //! dimension contradict each other, the copy goes through a packed buffer. An Irreducible layout has no
 //! loops, so its elements are copied one by one. [`crate::map`] explains digits and levels.
 
-use std::borrow::Cow;
-
 use strided_copy::kernel::{Kernel, Loop as ByteLoop};
 
 use crate::checked;
@@ -229,7 +227,7 @@ impl Program {
 const FIRST_BOXES: u64 = 2;
 
 /// The least number of bytes that are contiguous on both sides of the first boxes.
-fn contiguous(boxes: &[Cow<'_, CopyBox>], widths: Widths) -> usize {
+fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
     let bytes = |copy: &CopyBox| {
         let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);
         usize::try_from(packed.saturating_mul(widths.source.into()).div_euclid(8)).unwrap_or(usize::MAX)
