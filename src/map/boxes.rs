@@ -28,6 +28,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
+use super::injective::strides_nest;
 use super::levels::unfuse_into;
 use super::refine::{CopyBox, Loop, Part, Segments, refine, simplify};
 use super::swizzled_boxes::swizzled;
@@ -126,7 +127,8 @@ impl BoxGroups {
                 let backwards = !reversed.is_empty() && a.dims().iter().any(|dim| reversed.contains(dim));
                 boxes.add(a.extent, &a.chain, &b.chain, backwards, &mut segments)?;
             }
-            return boxes.simplified(source, destination);
+            boxes.simplify(source, destination)?;
+            return Some(boxes);
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
@@ -137,22 +139,20 @@ impl BoxGroups {
             }
             boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0, &mut segments)?;
         }
-        boxes.simplified(source, destination)
+        boxes.simplify(source, destination)?;
+        Some(boxes)
     }
 
     /// Merges the loops that all boxes have, and applies the swizzle of each side to the offsets of that
     /// side. `None` if a box does not decompose, or there would be too many.
-    // This function is inlined, because a call would copy the boxes, which are large.
-    #[inline(always)]
-    fn simplified(mut self, source: &IndexMap, destination: &IndexMap) -> Option<BoxGroups> {
+    fn simplify(&mut self, source: &IndexMap, destination: &IndexMap) -> Option<()> {
         simplify(&mut self.common.loops);
         debug_assert_eq!(self.elements(), source.element_count().into(), "{self:?}");
         let swizzles = [source.swizzle(), destination.swizzle()];
-        if swizzles.iter().all(Option::is_none) {
-            return Some(self);
+        if swizzles.iter().any(Option::is_some) {
+            *self = BoxGroups::of(swizzled(self.iter(), swizzles)?);
         }
-        let list = swizzled((0..self.count()).map(|number| self.get(number)), swizzles)?;
-        Some(BoxGroups::of(list))
+        Some(())
     }
 
     /// Adds a group whose row-major number is below `extent`, and whose offsets on the two sides are given by
@@ -189,6 +189,15 @@ impl BoxGroups {
         }
         self.groups.push(group);
         Some(())
+    }
+
+    /// Whether the loops of the only box show at once that no two elements share an offset of the
+    /// destination.
+    pub(crate) fn writes_apart(&self) -> bool {
+        // The strides of the destination descend. A table counts as a stride of 0, which does not nest.
+        let ascending = self.common.loops.iter().rev();
+        let strides = ascending.map(|step| step.stride().map_or((0, 0), |own| (own.destination, own.extent)));
+        self.groups.is_empty() && self.by_index.is_none() && strides_nest(strides)
     }
 
     fn elements(&self) -> u128 {

@@ -51,8 +51,13 @@ fn digits_nest(components: &[Component]) -> bool {
         }
     }
     sort_by_key(&mut digits, |digit| digit.0);
+    strides_nest(digits.into_iter())
+}
+
+/// Whether strides nest, which come in ascending order, each with the number of its steps.
+pub(super) fn strides_nest(mut ascending: impl Iterator<Item = (u64, u64)>) -> bool {
     let mut largest = 0_u64;
-    digits.iter().all(|&(stride, values)| {
+    ascending.all(|(stride, values)| {
         let above = stride > largest;
         largest = largest.saturating_add(stride.saturating_mul(values.minus(1)));
         above

@@ -97,7 +97,8 @@ impl Relayout {
     /// use tensor_layout::ArrayShape;
     ///
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("u8[2,3]".parse()?, "u8[2,3]{1,0:T(4)}".parse()?);
-    /// let settings = Settings { padding: Padding::Fill(b'.'.into()), reversed: vec![1], ..Settings::default() };
+    /// let padding = Padding::Fill(b'.'.into());
+    /// let settings = Settings { padding, reversed: vec![1], ..Settings::default() };
     /// let mut memory = [0; 8];
     /// Relayout::with_settings(&rows, &tiles, &settings)?.run(b"abcdef", &mut memory)?;
     /// assert_eq!(&memory, b"cba.fed.");
@@ -140,7 +141,6 @@ impl Relayout {
         let destination = destination.to_index_map()?;
         let (destination_size, zero_padding) = (destination.total_size_in_bytes(), destination.has_zero_padding());
         let widths = check_pair(&source, &destination)?;
-        destination.check_injective()?;
         let (bits, to_bits) = (source.element_bits(), destination.element_bits());
         if !bits.is_multiple_of(8) && bits > 128 {
             return Err(Error::unsupported_bits(bits, "whole bytes, or up to 128 bits"));
@@ -158,7 +158,7 @@ impl Relayout {
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
         let passes = Passes::new(&source, &destination, &reversed, widths, &knobs)?;
         let is_direct = is_one_box(&passes, [source_needs, destination_needs]);
-        let plan = || Relayout {
+        let plan = Relayout {
             source,
             destination,
             reversed,
@@ -172,9 +172,9 @@ impl Relayout {
             destination_size,
         };
         match settings.padding {
-            Padding::Keep if zero_padding => plan().with_padding(Padding::Zero),
-            Padding::Keep => Ok(plan()),
-            padding => plan().with_padding(padding),
+            Padding::Keep if zero_padding => plan.with_padding(Padding::Zero),
+            Padding::Keep => Ok(plan),
+            padding => plan.with_padding(padding),
         }
     }
 
@@ -290,7 +290,8 @@ impl Relayout {
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape, BufferTensorDesc, DataType};
     ///
-    /// let (packed, tiled): (BufferTensorDesc, ArrayShape) = ("f16[3]:[1]".parse()?, "f16[3]{0:T(128)}".parse()?);
+    /// let packed: BufferTensorDesc = "f16[3]:[1]".parse()?;
+    /// let tiled: ArrayShape = "f16[3]{0:T(128)}".parse()?;
     /// let plan = Relayout::new(&tiled, &packed)?;
     /// assert_eq!((plan.source_size_in_bytes(), plan.destination_size_in_bytes()), (256, 8));
     /// # Ok::<(), tensor_layout::Error>(())

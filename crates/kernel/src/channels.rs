@@ -32,6 +32,9 @@ use crate::machine::LINE;
 /// The most units of a group, and the most channels.
 pub const MOST_CHANNELS: usize = 8;
 
+/// The length of the windows where registers have 32 bytes.
+const LANE: usize = 16;
+
 /// The highest bit of an index. In a window of 16 bytes it picks nothing, as in the shuffles of lanes. In a
 /// window of 64 bytes it picks the byte that the other bits name, because it is a bit of the mask under which
 /// AVX-512 shuffles.
@@ -148,7 +151,7 @@ impl Channels {
         let destination = Side::of(unit, steps.1, channels.iter().map(|channel| channel.1))?;
         let window = match register {
             64 => 64,
-            32 => 16,
+            32 => LANE,
             _ => return None,
         };
         let picks = Arc::new(Picks::new(unit, window, steps, &channels, (source, destination)));
@@ -226,31 +229,29 @@ impl Picks {
         let (indices, written) = tables.split_at_mut(pairs);
         // The windows have 16 or 64 bytes, and a division would take most of the time.
         let shift = window.trailing_zeros();
-        // Where a unit of a channel is in a step: the number of its window, and its place in the window. A
-        // unit never crosses the end of a window, because every offset is a multiple of its length.
-        let place = |side: Side, step: usize, offset: usize, channel: usize, group: usize| match side {
-            Side::Groups(_) => {
-                let at = group * step + offset;
-                (at >> shift, at & (window - 1))
-            }
-            Side::Rows => (channel, group * unit),
+        // Where the units of a channel begin, if the windows of a step follow each other. A unit never
+        // crosses the end of a window, because every offset is a multiple of its length.
+        let start = |side: Side, offset: usize, channel: usize| match side {
+            Side::Groups(_) => offset,
+            Side::Rows => channel * window,
         };
-        for group in 0..window / unit {
-            for (channel, &(from, to)) in channels.iter().enumerate() {
-                let (input, index) = place(source, steps.0, from, channel, group);
-                let (output, at) = place(destination, steps.1, to, channel, group);
-                let slots = &mut indices[output * inputs + input].0[at..at + unit];
-                for (slot, index) in slots.iter_mut().zip(index..) {
-                    *slot = picked | u8::try_from(index).unwrap_or(0);
-                }
+        for (channel, &(from, to)) in channels.iter().enumerate() {
+            let (mut from, mut to) = (start(source, from, channel), start(destination, to, channel));
+            for _ in 0..window / unit {
+                let (output, at) = (to >> shift, to & (window - 1));
+                let index = picked | u8::try_from(from & (window - 1)).unwrap_or(0);
+                let slots = &mut indices[output * inputs + (from >> shift)].0[at..at + unit];
+                slots.iter_mut().zip(index..).for_each(|(slot, index)| *slot = index);
                 if let Some(line) = written.get_mut(output) {
                     line.0[at..at + unit].fill(0xff);
                 }
+                (from, to) = (from + steps.0, to + steps.1);
             }
         }
         if window < LINE {
-            for line in tables.iter_mut() {
-                (window..LINE).step_by(window).for_each(|at| line.0.copy_within(..window, at));
+            for Line(line) in &mut tables {
+                let (lanes, _) = line.as_chunks_mut::<LANE>();
+                lanes.fill(lanes[0]);
             }
         }
         Picks { window, source, destination, windows: (inputs, outputs), tables }

@@ -118,7 +118,9 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     let row = block.checked_mul(blocks)?;
     let rows = shared.iter().map(|step| step.extent).fold(1, u64::saturating_mul);
     let bytes = row.saturating_mul(usize::try_from(rows).unwrap_or(usize::MAX));
-    if block > LONGEST_BLOCK || row < LEAST_SHUFFLED || bytes < LEAST_PERMUTED {
+    // The boxes fill the blocks, so they have as many bytes together.
+    let copied = in_bytes(boxes.iter().map(CopyBox::elements).fold(0, u64::saturating_add))?;
+    if block > LONGEST_BLOCK || row < LEAST_SHUFFLED || bytes < LEAST_PERMUTED || bytes != copied {
         return None;
     }
     // What each box copies inside a block. The loops outside may walk the source backwards from there.
@@ -133,9 +135,6 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     let mut elements: Vec<Option<u64>> = vec![None; usize::try_from(from_block.destination).ok()?];
     let mut filled = true;
     for copy in &boxes {
-        if copy.elements() > from_block.destination {
-            return None;
-        }
         each_element(&copy.loops, copy.source, copy.destination, &mut |from, to| {
             let slot = usize::try_from(to.saturating_sub(start.1)).ok().and_then(|at| elements.get_mut(at));
             match slot.filter(|slot| slot.is_none()) {

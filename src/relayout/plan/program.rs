@@ -47,7 +47,11 @@ impl Passes {
     ) -> Result<Passes, Error> {
         let program = |from, boxes, widths| Program::new(boxes, widths, Traffic::of(from, widths)?, knobs, None);
         let direct = |boxes| Ok(Passes { before: None, last: program(source, boxes, widths)? });
-        if let Some(boxes) = BoxGroups::new(source, destination, reversed) {
+        let boxes = BoxGroups::new(source, destination, reversed);
+        if !boxes.as_ref().is_some_and(BoxGroups::writes_apart) {
+            destination.check_injective()?;
+        }
+        if let Some(boxes) = boxes {
             return direct(boxes);
         }
         // A packed buffer fuses and cuts nothing, so it goes together with either side. The dimensions are
