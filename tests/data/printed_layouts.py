@@ -4,10 +4,15 @@ Prints the lines of printed_layouts.tsv: the printed text, the library, the size
 offset in elements, or XLA's text of the layout. Run with torch 2.15.0, jax 0.10.2 and numpy.
 """
 
+import re
+
 import numpy as np
 import torch
 from jax.experimental.layout import Layout
 from jaxlib.mlir import ir
+from torch._dynamo.testing import rand_strided
+from torch._inductor import ir as inductor
+from torch._inductor.utils import run_and_get_code
 from torch.fx.experimental.proxy_tensor import make_fx
 
 DTYPES = [torch.float32, torch.bfloat16, torch.int64, torch.bool, torch.uint8, torch.float8_e4m3fn, torch.complex64]
@@ -26,6 +31,41 @@ def torch_lines():
         text = printed.split('x_1: "')[1].split('"')[0]
         line("torch", text, x.shape, f"{list(x.stride())} {x.storage_offset()}")
         line("torch", f"{str(dtype).split('.')[1]} {x.size()} stride={x.stride()}", x.shape, f"{list(x.stride())} 0")
+
+
+def program_lines():
+    """Lines of programs as PyTorch writes them. Where a line is a call, the call is made, and its result asked."""
+
+    def program(a, b):
+        return torch.nn.functional.conv2d(a, b).relu().transpose(1, 3).contiguous() + 1
+
+    inputs = torch.randn(2, 8, 6, 6).to(memory_format=torch.channels_last), torch.randn(4, 8, 3, 3)
+    graph = make_fx(program, tracing_mode="fake")(*inputs)
+    printed = graph.print_readable(print_output=False, include_stride=True, include_device=True)
+    for node in graph.graph.nodes:
+        for text in re.findall(rf"\b{node.name}: \"[^\"]*\" = torch.ops.*", printed):
+            x = node.meta["val"]
+            line("torch", text, x.shape, f"{list(x.stride())} {x.storage_offset()}")
+    calls = {
+        "empty_strided_cpu": torch._C._dynamo.guards._empty_strided_cpu,
+        "rand_strided": rand_strided,
+        "assert_tensor_metadata": lambda _, size, stride, dtype, name: torch.empty_strided(size, stride, dtype=dtype),
+        "reinterpret_tensor": torch.ops.inductor._reinterpret_tensor,
+    }
+    code = run_and_get_code(torch.compile(program), *inputs)[1][0]
+    pattern = rf"\w+ = (?:{'|'.join(calls)})\(.*\)|assert_tensor_metadata\(.*\)"
+    texts = [text for text in re.findall(pattern, code) if "= async" not in text and "torch.ops.inductor" not in text]
+    for text in texts + ["f32 reinterpret_tensor(buf1, (16, 8), (1, 16), 5)"]:
+        call = re.sub(r"^(\w+ = |f32 )", "", text)
+        x = eval(call, {"torch": torch, "buf1": torch.empty(140), **calls})
+        line("torch", text, x.shape, f"{list(x.stride())} {x.storage_offset()}")
+    for layout in [
+        inductor.FlexibleLayout(torch.device("cuda", 0), torch.bfloat16, [8, 64]),
+        inductor.FixedLayout(torch.device("cpu"), torch.float32, [7, 20], [1, 14], 7),
+    ]:
+        line("torch", f"buf0.layout = {layout}", layout.size, f"{list(layout.stride)} {layout.offset}")
+    x = torch.empty(3, 4, device="meta", dtype=torch.bfloat16)
+    line("torch", repr(x), x.shape, f"{list(x.stride())} 0")
 
 
 def mlir_lines():
@@ -63,5 +103,6 @@ def jax_lines():
 
 
 torch_lines()
+program_lines()
 mlir_lines()
 jax_lines()

@@ -33,6 +33,10 @@ fn words_that_no_reader_knows_are_refused() {
         ("torch.empty_strided((2, 3), (3, 1), dtype=torch.float32, layout=torch.sparse_coo)", "column 58"),
         ("f32[8, 64][64, 1]gpu:0", "a device of PyTorch"),
         ("foo.f32[2,3]", "column 1"),
+        ("buf0 = foo", "column 8"),
+        ("a b = f32[2,3]", "column 1"),
+        ("a: b: f32[2,3]", "column 4"),
+        ("relu: \"f32[2][1]cpu\" = foo", "column 22"),
         ("empty_strided_cuda((8, 64), (64, 1), torch.float33)", "a dtype such as"),
         ("empty_strided_cuda((8, 64), (64, 1), torch.float32, junk=1)", "column 53"),
         ("f32 assert_size_stride(arg0_1, (8, 64), (64, 1), (1, 2))", "column 50"),
@@ -125,6 +129,9 @@ fn words_that_change_no_place_are_skipped() {
         ("f32 8:2", "f32[8]:[2]"),
         ("shape=(2, 3), dtype='<f2', strides=(2, 4)", "f16[2,3]:[1,2]"),
         ("arg0_1: \"f32[8, 64][64, 1]cuda:0\"", "f32[8,64]:[64,1]"),
+        ("%arg0: tensor<2x3xf32>", "f32[2,3]"),
+        ("A: T.Buffer((4, 6), \"float16\", strides=(8, 1))", "f16[4,6]:[8,1]"),
+        ("buf0.layout = FixedLayout('cpu', torch.float32, size=[3, 4], stride=[1, 3])", "f32[3,4]:[1,3]"),
         ("FakeTensor(..., device='cuda:0', size=(8, 64), dtype=torch.bfloat16)", "bf16[8,64]"),
         (
             "check_tensor(L['x'], Tensor, DispatchKeySet(CPU), torch.float32, device=None, requires_grad=False, \

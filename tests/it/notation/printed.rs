@@ -43,7 +43,7 @@ fn recorded_prints_are_read_as_their_libraries_read_them() {
         assert!(back.notation() == read.notation() || !read.values().reversed().is_empty(), "{text}");
         lines += 1;
     }
-    assert_eq!(lines, 48 + 73);
+    assert_eq!(lines, 62 + 73);
 }
 
 /// What JAX before 0.7 prints, and Triton's encoding.

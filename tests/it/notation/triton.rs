@@ -49,6 +49,32 @@ fn recorded_encodings_of_shared_memory() {
 }
 
 #[test]
+fn recorded_buffers_of_a_pipeline() {
+    let lines = include_str!("../../data/triton_buffers.tsv").lines().filter(|line| !line.starts_with('#'));
+    let mut met = 0;
+    for (text, bytes) in lines.filter_map(|line| line.split_once('\t')) {
+        let (head, tail) = text.split_once('x').unwrap();
+        let (buffers, one) = (head.trim_start_matches("!ttg.memdesc<"), map(&format!("!ttg.memdesc<{tail}")));
+        let (all, distance) = (map(text), bytes.parse::<u64>().unwrap() / 2);
+        let buffers: u64 = buffers.parse().unwrap();
+        assert_eq!(all.sizes(), [&[buffers], one.sizes()].concat(), "{text}");
+        assert_eq!(all.physical_size_in_bytes(), buffers * distance * 2, "{text}");
+        for number in 0..buffers {
+            for index in [[0, 0], [1, 9], [5, 33], [63, 63]] {
+                let [row, column] = index;
+                let offset = one.offset(&index).unwrap() + number * distance;
+                assert_eq!(all.offset(&[number, row, column]), Ok(offset), "{text} at {number}, {index:?}");
+            }
+        }
+        met += 1;
+    }
+    assert_eq!(met, 4);
+    let padded = "f16[3,8,64] #ttg.padded_shared<[64:+8] {order = [1, 0], shape = [8, 64]}>";
+    let error = padded.parse::<Layout>().unwrap_err().to_string();
+    assert!(error.contains("write one buffer"), "{error}");
+}
+
+#[test]
 fn recorded_padding() {
     let mut met = 0;
     for line in include_str!("../../data/swizzles.jsonl").lines() {
@@ -100,7 +126,7 @@ fn texts_of_triton_that_are_refused() {
         ("f16[128,64] #ttng.tensor_memory_encoding<blockM = 128>".into(), "rows and columns"),
         (format!("f16[16,32] {SHARED}, CGALayout = [[0, 1]]}}>"), "blocks of a cluster"),
         (format!("f16[16,33] {SHARED}}}>"), "33 is not"),
-        (format!("f16[16,32,2] {SHARED}}}>"), "each of the 3 axes"),
+        (format!("f16[2,16,32,2] {SHARED}}}>"), "each of the 4 axes"),
         (format!("f16[16,32] {SHARED}, colour = 1}}>"), "one of the fields"),
         (format!("f16[16,32] {SHARED}}}"), "`>`"),
         (format!("!ttg.memdesc<16x32xf16, {SHARED}}}>, #ttg.shared_memory, mutable, 3x16x32>"), "a larger allocation"),

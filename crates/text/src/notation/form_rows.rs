@@ -83,7 +83,7 @@ const TORCH_SIZE: Form = Form {
 
 const PLAIN: Form = Form { notation: Notation::Strides, text: "", ..NUMPY };
 
-pub(super) const FORMS: [Form; 21] = [
+pub(super) const FORMS: [Form; 24] = [
     NUMPY,
     Form {
         text: "",
@@ -91,10 +91,18 @@ pub(super) const FORMS: [Form; 21] = [
         front: &[Of(Sizes), Of(Strides), Of(Type)],
         ..TORCH
     },
+    Form { text: "", begins: &["rand_strided("], ..TORCH },
+    Form {
+        text: "",
+        begins: &["assert_tensor_metadata("],
+        front: &[Name, Of(Sizes), Of(Strides), Of(Type), Name],
+        ..TORCH
+    },
+    Form { text: "", begins: &["reinterpret_tensor("], front: &[Name, Of(Sizes), Of(Strides), Of(Offset)], ..TORCH },
     Form { text: "", begins: &["assert_size_stride("], front: &[Name, Of(Sizes), Of(Strides), Name], ..TORCH },
     Form {
         text: "",
-        begins: &["FixedLayout("],
+        begins: &["FixedLayout(", "FlexibleLayout("],
         front: &[Name, Of(Type)],
         keys: &[("size", Sizes), ("stride", Strides), ("offset", Offset)],
         skips: &["is_pinned"],
@@ -118,7 +126,7 @@ pub(super) const FORMS: [Form; 21] = [
     },
     Form {
         text: "",
-        begins: &["FakeTensor(...,"],
+        begins: &["FakeTensor(...,", "tensor(...,"],
         front: &[],
         keys: &[("size", Sizes), ("dtype", Type)],
         skips: &["device", "requires_grad", "grad_fn"],
@@ -205,7 +213,7 @@ pub(super) const FORMS: [Form; 21] = [
     Form {
         notation: Notation::Tvm,
         text: "T.Buffer({(sizes)}, \"{dtype}\", strides={(strides)}{, offset=})",
-        begins: &["T.Buffer("],
+        begins: &["T.Buffer(", "T.alloc_buffer("],
         front: &[Of(Sizes), Of(Type)],
         keys: &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("elem_offset", Offset)],
         skips: &["data", "scope", "align", "offset_factor"],

@@ -108,17 +108,28 @@ const NOTHING: &str = "nothing more";
 /// Reads the layout at the cursor, and returns it with what may follow it, for the error of a text that goes
 /// on.
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
-    // Graphs of PyTorch print the text in quotes, also behind the name of a value: `arg0_1: "f32[8][1]cpu"`.
-    let (start, name) = (cursor.position(), cursor.word());
-    if name.is_empty() || !cursor.eat(": ") || cursor.peek() != Some(b'"') {
-        cursor.move_to(start);
-    }
+    skip_name(cursor);
+    // Graphs of PyTorch print the text in quotes, and the call that makes the value behind it.
     if cursor.eat("\"") {
         let (read, _) = unquoted(cursor)?;
         cursor.expect("\"", "`\"`")?;
+        if cursor.eat("= torch.ops.") {
+            cursor.move_to(cursor.text().len());
+        }
         return Ok((read, NOTHING));
     }
     unquoted(cursor)
+}
+
+/// Skips the name of a value, as programs print it: `arg0_1: `, `buf0 = `, `%arg0: `, `buf0.layout = `.
+fn skip_name(cursor: &mut Cursor<'_>) {
+    let (start, rest) = (cursor.position(), cursor.rest());
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.' | '%')).unwrap_or(0);
+    let after = rest.get(end..).unwrap_or_default();
+    let sign = [": ", " = "].into_iter().find(|sign| end > 0 && after.starts_with(sign));
+    if let Some(sign) = sign.filter(|_| forms::form(rest).is_none()) {
+        cursor.move_to(start.plus(end).plus(sign.len()));
+    }
 }
 
 fn unquoted(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {

@@ -18,6 +18,8 @@
 //!
 //! `padded_shared` adds some elements of padding after every group of a given length, once the bases are
 //! applied. The padding adds to the strides.
+//!
+//! A tensor may have one axis more than its encoding: the buffers of a pipeline, which follow each other.
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, OFFSET};
@@ -79,10 +81,14 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) 
     let alias = rest.len().saturating_sub(without_alias(rest).len());
     let at = cursor.position().saturating_add(alias);
     cursor.move_to(at);
+    let (buffers, sizes) = match sizes {
+        [buffers, own @ ..] if !own.is_empty() && own.len() == rank_of(cursor.rest()) => (Some(*buffers), own),
+        _ => (None, sizes),
+    };
     if let Some(size) = sizes.iter().find(|size| !size.is_power_of_two()) {
         return Err(refused(format!("Triton's sizes are powers of two, and {size} is not")));
     }
-    let tensor = Tensor { sizes, data_type };
+    let tensor = Tensor { buffers, sizes, data_type };
     if cursor.eat("#ttg.swizzled_shared<") {
         let fields = Fields::read(cursor, &["vec", "perPhase", "maxPhase", "order", "CGALayout"])?;
         cursor.expect(">", "`>`")?;
@@ -129,7 +135,20 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) 
     }
 }
 
+/// The number of axes of an encoding, which `order` or `rank` says. `nvmma_shared` has 2 without it. It is 0
+/// for other encodings.
+fn rank_of(encoding: &str) -> usize {
+    match (encoding.split_once("rank = "), encoding.split_once("order = [")) {
+        (Some((_, rank)), _) => rank.split(['}', ',']).next().and_then(|rank| rank.parse().ok()).unwrap_or(0),
+        (None, Some((_, order))) => order.split(']').next().map_or(0, |axes| axes.split(',').count()),
+        (None, None) if encoding.starts_with("#ttg.nvmma_shared<") => 2,
+        _ => 0,
+    }
+}
+
 struct Tensor<'t> {
+    /// The number of buffers, each of which has the sizes, on an axis in front.
+    buffers: Option<u64>,
     sizes: &'t [u64],
     data_type: DataType,
 }
@@ -272,7 +291,11 @@ impl Tensor<'_> {
         if !flips.is_empty() && !padding.is_empty() {
             return Err(refused("it has padding behind flipped bits, and a swizzle is the last step here".into()));
         }
-        let mut digits: Vec<Vec<(u64, u64)>> = Vec::new();
+        let mut digits: Vec<Vec<(u64, u64)>> =
+            self.buffers.map(|buffers| vec![(buffers, mask(count))]).into_iter().collect();
+        if self.buffers.is_some() && !padding.is_empty() {
+            return Err(refused("it has one axis less than the tensor, and padding: write one buffer".into()));
+        }
         for (axis, bits) in places.iter().enumerate() {
             let mut modes = Vec::new();
             for place in bits.iter().rev() {
@@ -290,8 +313,8 @@ impl Tensor<'_> {
         let map = IndexMap::from_digits(self.data_type, self.data_type.bits(), &digits)?;
         let map = map.with_swizzle(&Swizzle::new(&flips)?)?;
         // Bits of an offset without a basis are padding, which Triton allocates.
-        let elements =
-            if padding.is_empty() { mask(count).max(map.physical_elements()) } else { map.physical_elements() };
+        let all = checked::mul(mask(count), self.buffers.unwrap_or(1), OFFSET)?;
+        let elements = if padding.is_empty() { all.max(map.physical_elements()) } else { map.physical_elements() };
         map.with_physical_elements(elements)
     }
 
