@@ -220,7 +220,7 @@ pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutat
 fn is_square(copy: &CopyBox, bytes: u32, site: Site<'_>) -> bool {
     let units = u64::try_from(site.register()).unwrap_or(0).div_euclid(bytes.into());
     let [.., Loop::Strided(outer), Loop::Strided(inner)] = copy.loops() else { return false };
-    let packed = (outer.source, inner.destination) == (1, 1) && !site.streaming && !site.prefetch;
+    let packed = (outer.source, inner.destination) == (1, 1) && !site.streaming;
     let dense = u64::try_from(inner.source) == Ok(outer.extent) && outer.destination == inner.extent;
     packed && dense && (outer.extent, inner.extent) == (units, units)
 }

@@ -112,7 +112,7 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     {
         return (Transpose::Squares, Prefetch::None);
     }
-    if matches!(unit, 4 | 8) && micro_tile.is_none() && is_square(plane, site) {
+    if matches!(unit, 4 | 8) && micro_tile.is_none() && is_square(plane, loops, site) {
         return (Transpose::Squares, Prefetch::None);
     }
     if micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
@@ -151,11 +151,15 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
 }
 
 /// Whether a plane is whole squares of registers, and on either side all of its rows stay in the L1 cache.
-fn is_square(plane: &Plane, site: Site<'_>) -> bool {
+/// The hardware prefetcher follows planes without a gap between them. Other planes must be in the L2 cache.
+fn is_square(plane: &Plane, loops: &[Loop], site: Site<'_>) -> bool {
+    let bytes = (plane.columns.extent * plane.rows.extent * plane.unit).cast_signed();
+    let follow = |step: Stride| (step.source, step.destination) == (bytes, bytes);
+    let near_l2 = !site.prefetch || loops.last().and_then(Loop::stride).is_some_and(follow);
     let units = site.register() / plane.unit;
     let whole = plane.columns.extent.is_multiple_of(units) && plane.rows.extent.is_multiple_of(units);
     let near = |axis: &Axis| axis.stride().is_some_and(|pitch| pitch * axis.extent <= SQUARES);
-    whole && !site.streaming && !site.prefetch && near(&plane.columns) && near(&plane.rows)
+    whole && !site.streaming && near_l2 && near(&plane.columns) && near(&plane.rows)
 }
 
 /// Whether destination rows of `row` bytes are collected in a staging buffer.

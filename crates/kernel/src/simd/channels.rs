@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::four_channels::{join_four, load_table, split_four};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::channels::{Channels, Line, MOST_CHANNELS, Picks, Side};
+use crate::channels::{Channels, MOST_CHANNELS, Picks, Side, is_array};
 use crate::machine::LINE;
 
 /// # Safety
@@ -18,8 +19,10 @@ pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channe
     let picks = channels.picks();
     // Without stores under a mask, the bytes between channels would be read and stored again.
     let may_store = picks.written().is_empty() || V::WINDOW == V::BYTES || walk.readable;
+    let streams = walk.streaming && picks.written().is_empty() && is_in_registers::<V>(picks);
+    let rows = if V::WINDOW < V::BYTES { four_rows(channels) } else { None };
     // SAFETY: the caller upholds the contract of this function. Each arm has the number of windows of its
-    // tables.
+    // tables, or what its way needs.
     unsafe {
         match picks.windows.0 {
             _ if !may_store || picks.window != V::WINDOW => {
@@ -27,13 +30,42 @@ pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channe
                     units(iteration.from, iteration.to, channels, 0..channels.groups());
                 }
             }
-            1 => V::vectorize(PickChannels::<1> { walk, channels }),
-            2 => V::vectorize(PickChannels::<2> { walk, channels }),
-            3 => V::vectorize(PickChannels::<3> { walk, channels }),
-            4 => V::vectorize(PickChannels::<4> { walk, channels }),
-            _ => V::vectorize(PickChannels::<MOST_CHANNELS> { walk, channels }),
+            _ if !streams && picks.shuffle.is_some() => {
+                V::vectorize(PickChannels::<1, { by::GROUPS }> { walk, channels, rows })
+            }
+            _ if !streams && rows.is_some() => V::vectorize(PickChannels::<4, { by::ROWS }> { walk, channels, rows }),
+            1 => V::vectorize(PickChannels::<1, { by::WINDOWS }> { walk, channels, rows }),
+            2 => V::vectorize(PickChannels::<2, { by::WINDOWS }> { walk, channels, rows }),
+            3 => V::vectorize(PickChannels::<3, { by::WINDOWS }> { walk, channels, rows }),
+            4 => V::vectorize(PickChannels::<4, { by::WINDOWS }> { walk, channels, rows }),
+            _ => V::vectorize(PickChannels::<MOST_CHANNELS, { by::WINDOWS }> { walk, channels, rows }),
         }
     }
+}
+
+/// Whether each window of the destination is a register.
+#[inline(always)]
+fn is_in_registers<V: Vector>(picks: &Picks) -> bool {
+    picks.destination == Side::Rows || V::WINDOW == V::BYTES
+}
+
+/// The offset of the row of each unit of a group, if one side has groups of four and the other side has rows.
+/// There is no row for a unit that is not copied. `None` for other copies: of groups whose units are all
+/// written, and of units that are copied twice.
+fn four_rows(channels: &Channels) -> Option<[Option<usize>; 4]> {
+    let joins = match (channels.picks().source, channels.picks().destination) {
+        (Side::Rows, Side::Groups(4)) if !channels.picks().written().is_empty() => true,
+        (Side::Groups(4), Side::Rows) => false,
+        _ => return None,
+    };
+    let mut rows = [None; 4];
+    for &(source, destination) in channels.channels().iter() {
+        let (unit, row) = if joins { (destination, source) } else { (source, destination) };
+        if rows.get_mut(unit / channels.unit())?.replace(row).is_some() {
+            return None;
+        }
+    }
+    Some(rows)
 }
 
 /// Copies the channels of some groups unit by unit.
@@ -125,13 +157,26 @@ mod store {
     pub(super) const CHOSEN: u8 = 3;
 }
 
-/// Picks channels from the `INPUTS` source windows of a step.
-struct PickChannels<'a, const INPUTS: usize> {
-    walk: &'a Walk<'a>,
-    channels: &'a Channels,
+/// The values of `BY`: how steps are copied. Each has code of its own, whose loops keep their numbers in
+/// registers.
+mod by {
+    /// By a table for the windows of the source and each window of the destination.
+    pub(super) const WINDOWS: u8 = 0;
+    /// By one shuffle for the groups of a register. Nothing is streamed.
+    pub(super) const GROUPS: u8 = 1;
+    /// By transposing groups of four units inside lanes. Nothing is streamed.
+    pub(super) const ROWS: u8 = 2;
 }
 
-impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
+/// Picks channels, `BY` windows from the `INPUTS` source windows of a step.
+struct PickChannels<'a, const INPUTS: usize, const BY: u8> {
+    walk: &'a Walk<'a>,
+    channels: &'a Channels,
+    /// What [`four_rows`] returns.
+    rows: Option<[Option<usize>; 4]>,
+}
+
+impl<const INPUTS: usize, const BY: u8> Operation for PickChannels<'_, INPUTS, BY> {
     /// # Safety
     ///
     /// * The conditions of [`pick_channels`].
@@ -143,21 +188,16 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
     /// If the tables are for another number of windows, or for windows of another size.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let PickChannels { walk, channels } = self;
+        let PickChannels { walk, channels, rows } = self;
         let (picks, unit, groups, steps) = (channels.picks(), channels.unit(), channels.groups(), channels.steps());
-        assert!(picks.windows.0 == INPUTS && picks.window == V::WINDOW, "tables of other windows");
+        assert!(BY != by::WINDOWS || picks.windows.0 == INPUTS && picks.window == V::WINDOW, "tables of other windows");
         let list = channels.channels();
         let of_step = V::BYTES / unit;
         let bytes = (of_step * steps.0, of_step * steps.1);
-        let joins = V::WINDOW < V::BYTES && (picks.source, picks.destination) == (Side::Rows, Side::Groups(4));
-        let rows = joins.then(|| {
-            let mut rows = [list.first().map_or(0, |c| c.0); 4];
-            list.iter().for_each(|c| rows[c.1 / unit] = c.0);
-            rows
-        });
-        let step = Step::<'_, V, INPUTS> {
+        let step = Step::<'_, V, INPUTS, BY> {
             picks,
             unit,
+            steps,
             rows,
             sources: Windows::new(picks.source, V::WINDOW, |i| list.get(i).or(list.first()).map_or(0, |c| c.0)),
             destinations: Windows::new(picks.destination, V::WINDOW, |i| list.get(i).map_or(0, |c| c.1)),
@@ -177,8 +217,12 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
             // Steps that stream begin and end at lines. Steps before and after them go through the cache, and
             // may overlap them, as the last step may overlap the one before it.
             let aligned = |group: usize| iteration.to.addr().wrapping_add(group * steps.1).is_multiple_of(LINE);
-            let may_stream = walk.streaming && picks.written().is_empty() && step.is_in_registers();
-            let head = if may_stream { (0..=whole - of_step).take(LINE).find(|&group| aligned(group)) } else { None };
+            let may_stream = walk.streaming && picks.written().is_empty() && is_in_registers::<V>(picks);
+            let head = if BY == by::WINDOWS && may_stream {
+                (0..=whole - of_step).take(LINE).find(|&group| aligned(group))
+            } else {
+                None
+            };
             let (head, count) = head.map_or((0, 0), |head| (head, (whole - head) / of_step));
             let count = count - count % (LINE / V::BYTES);
             let rest = if count == 0 { 0 } else { head + count * of_step };
@@ -189,13 +233,13 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
             // the first `whole`. All bytes from the first channel of one of these groups to the end of the
             // group are inside the buffers, by the contract for those between channels.
             unsafe {
-                if count > 0 {
-                    step.through_cache::<LANES>(at(0), head.div_ceil(of_step));
+                if BY == by::WINDOWS && count > 0 {
                     step.run::<LANES, { store::STREAMED }>(at(head), count);
                 }
-                step.through_cache::<LANES>(at(rest), (whole - rest) / of_step);
-                if !(whole - rest).is_multiple_of(of_step) {
-                    step.through_cache::<LANES>(at(whole - of_step), 1);
+                let before = if count > 0 { head.div_ceil(of_step) } else { 0 };
+                let last = usize::from(!(whole - rest).is_multiple_of(of_step));
+                for (group, count) in [(0, before), (rest, (whole - rest) / of_step), (whole - of_step, last)] {
+                    step.through_cache::<LANES>(at(group), count);
                 }
                 units(iteration.from, iteration.to, channels, whole..groups);
             }
@@ -204,12 +248,13 @@ impl<const INPUTS: usize> Operation for PickChannels<'_, INPUTS> {
 }
 
 /// The windows that each step loads and stores, and the tables by which it picks bytes of them.
-struct Step<'a, V, const INPUTS: usize> {
+struct Step<'a, V, const INPUTS: usize, const BY: u8> {
     picks: &'a Picks,
     unit: usize,
-    /// The offset of the row of each unit of a group, if the source has rows, the destination has groups of
-    /// four and windows are lanes. A unit that is not written has the row of another one.
-    rows: Option<[usize; 4]>,
+    /// The length of a group, source and destination, in bytes.
+    steps: (usize, usize),
+    /// What [`four_rows`] returns.
+    rows: Option<[Option<usize>; 4]>,
     sources: Windows,
     destinations: Windows,
     /// The length of a step, source and destination, in bytes.
@@ -217,13 +262,7 @@ struct Step<'a, V, const INPUTS: usize> {
     vector: PhantomData<V>,
 }
 
-impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
-    /// Whether each window of the destination is a register.
-    #[inline(always)]
-    fn is_in_registers(&self) -> bool {
-        self.picks.destination == Side::Rows || V::WINDOW == V::BYTES
-    }
-
+impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
     /// Runs `count` steps with ordinary stores, the first at two addresses.
     ///
     /// # Safety
@@ -232,17 +271,20 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
     ///   the latter are not written, it is readable, or vectors have stores under a mask.
     #[inline(always)]
     unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
+        let (written, rows) = (self.picks.written(), self.rows.unwrap_or_default());
         // SAFETY: the caller upholds the contract of this function. Each arm stores windows of its kind.
         unsafe {
-            match (self.picks.written().first(), self.is_in_registers()) {
-                (Some(written), _) => match (self.rows, self.unit) {
-                    (Some(rows), 1) => join_four::<V, 1, 2>(rows, written, at, count),
-                    (Some(rows), 2) => join_four::<V, 2, 4>(rows, written, at, count),
-                    (Some(rows), _) => join_four::<V, 4, 8>(rows, written, at, count),
-                    _ => self.run::<LANES, { store::CHOSEN }>(at, count),
-                },
-                (None, true) => self.run::<LANES, { store::REGISTERS }>(at, count),
-                (None, false) => self.run::<LANES, { store::LANES }>(at, count),
+            match (BY, written.first(), self.unit) {
+                (by::GROUPS, ..) => self.by_groups(at, count),
+                (by::ROWS, Some(written), 1) => join_four::<V, 1, 2>(rows, written, at, count),
+                (by::ROWS, Some(written), 2) => join_four::<V, 2, 4>(rows, written, at, count),
+                (by::ROWS, Some(written), _) => join_four::<V, 4, 8>(rows, written, at, count),
+                (by::ROWS, None, 1) => split_four::<V, 1, LANES>(rows, at, count),
+                (by::ROWS, None, 2) => split_four::<V, 2, LANES>(rows, at, count),
+                (by::ROWS, None, _) => split_four::<V, 4, LANES>(rows, at, count),
+                (_, Some(_), _) => self.run::<LANES, { store::CHOSEN }>(at, count),
+                _ if is_in_registers::<V>(self.picks) => self.run::<LANES, { store::REGISTERS }>(at, count),
+                _ => self.run::<LANES, { store::LANES }>(at, count),
             }
         }
     }
@@ -260,7 +302,9 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
     unsafe fn run<const LANES: usize, const STORE: u8>(&self, (mut from, mut to): (*const u8, *mut u8), count: usize) {
         let Step { picks, sources, destinations, bytes, .. } = self;
         let (outputs, indices, written) = (picks.windows.1, picks.indices(), picks.written());
-        assert!(outputs <= MOST_CHANNELS && indices.len() == INPUTS * outputs, "a table for each pair of windows");
+        let as_array = V::WINDOW == V::BYTES && is_array(INPUTS);
+        let of_window = if as_array { 1 } else { INPUTS };
+        assert!(outputs <= MOST_CHANNELS && indices.len() == of_window * outputs, "a table for each pair of windows");
         assert!(STORE != store::CHOSEN || written.len() == outputs, "a table for each window");
         let streamed: [bool; MOST_CHANNELS] =
             std::array::from_fn(|output| to.wrapping_add(destinations.offsets[output]).align_offset(LINE) == 0);
@@ -279,11 +323,16 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
             let mut table = indices.as_ptr();
             for (output, &offset) in destinations.offsets.iter().enumerate().take(outputs) {
                 let mut bytes = zero;
-                for (input, &window) in windows.iter().enumerate() {
-                    // SAFETY: there are `INPUTS` tables for each of `outputs` windows, as asserted above.
-                    bytes = unsafe { bytes.pick(window, load_table::<V>(table.add(input))) };
+                if as_array {
+                    // SAFETY: there is a table for each of `outputs` windows, as asserted above.
+                    bytes = unsafe { V::shuffle(windows, load_table::<V>(table)) };
+                } else {
+                    for (input, &window) in windows.iter().enumerate() {
+                        // SAFETY: there are `INPUTS` tables for each of `outputs` windows, as asserted above.
+                        bytes = unsafe { bytes.pick(window, load_table::<V>(table.add(input))) };
+                    }
                 }
-                table = table.wrapping_add(INPUTS);
+                table = table.wrapping_add(of_window);
                 let to = to.wrapping_add(offset);
                 // Where `streamed`, `to` was aligned in the first step, and is again if a step is a multiple
                 // of `V::BYTES`.
@@ -328,48 +377,40 @@ impl<V: Vector, const INPUTS: usize> Step<'_, V, INPUTS> {
             (from, to) = (from.wrapping_add(bytes.0), to.wrapping_add(bytes.1));
         }
     }
-}
 
-/// Interleaves the units of four rows, `UNIT` bytes each, and stores those that `written` chooses. The others
-/// keep their value. `PAIR` is two units. Tables take three shuffles for each half of a register, and store
-/// halves: `planes_to_bgra_224` takes 0.4 of their time (a Xeon with AVX2).
-///
-/// ```text
-/// rows           a0 a1 ..    b0 b1 ..    c0 c1 ..    d0 d1 ..    in each lane
-/// units          a0 b0 a1 b1 ..          c0 d0 c1 d1 ..
-/// pairs          a0 b0 c0 d0 a1 b1 c1 d1 ..
-/// lanes          the first lane of all registers, then the second
-/// ```
-///
-/// # Safety
-///
-/// * The CPU has the vectors `V`, of two lanes.
-/// * `count` vectors are readable at each of `rows` from the first address on, and four times as many are
-///   readable and writable at the second address.
-#[inline(always)]
-unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
-    rows: [usize; 4],
-    written: &Line,
-    (mut from, mut to): (*const u8, *mut u8),
-    count: usize,
-) {
-    // SAFETY: a line is as long as two vectors. Vector `i` of each row and vectors `4 * i` to `4 * i + 3` of
-    // the destination are accessed for each `i < count`, by the contract of this function.
-    unsafe {
-        let written = load_table::<V>(written);
-        for _ in 0..count {
-            let [a, b, c, d] = rows.map(|row| from.wrapping_add(row));
-            let (low, high) = V::load(a).unpack::<UNIT>(V::load(b));
-            let (other_low, other_high) = V::load(c).unpack::<UNIT>(V::load(d));
-            let (first, second) = low.unpack::<PAIR>(other_low);
-            let (third, fourth) = high.unpack::<PAIR>(other_high);
-            let (line_0, line_2) = first.interleave::<16>(second);
-            let (line_1, line_3) = third.interleave::<16>(fourth);
-            for line in [line_0, line_1, line_2, line_3] {
-                line.choose_bits(V::load(to), written).store(to);
-                to = to.wrapping_add(V::BYTES);
+    /// Runs `count` steps, the first at two addresses, by one shuffle for the groups of a register. A
+    /// register is stored whole, and the next one overwrites what it has too much.
+    ///
+    /// # Safety
+    ///
+    /// * The groups of `count` steps are readable and writable there, to the end of the last group.
+    ///
+    /// # Panics
+    ///
+    /// If the groups of the shuffle are not in a register on either side.
+    #[inline(always)]
+    unsafe fn by_groups(&self, at: (*const u8, *mut u8), count: usize) {
+        let Some((groups, indices)) = &self.picks.shuffle else { return };
+        let length = (groups * self.steps.0, groups * self.steps.1);
+        let all = (count * self.bytes.0, count * self.bytes.1);
+        assert!(length.1 > 0 && length.0.max(length.1) <= V::BYTES, "groups of another register");
+        // SAFETY: a table of indices has a line.
+        let indices = unsafe { load_table::<V>(indices) };
+        let mut done = (0, 0);
+        while done.1 < all.1 {
+            let (from, to, left) =
+                (at.0.wrapping_add(done.0), at.1.wrapping_add(done.1), (all.0 - done.0, all.1 - done.1));
+            // SAFETY: on either side `left` bytes are left. A register is loaded and stored whole if both
+            // sides have as many bytes.
+            unsafe {
+                if left.0.min(left.1) >= V::BYTES {
+                    V::shuffle([V::load(from)], indices).store(to);
+                } else {
+                    let register = V::load_partial(from, length.0.min(left.0));
+                    V::shuffle([register], indices).store_partial(to, length.1.min(left.1));
+                }
             }
-            from = from.wrapping_add(V::BYTES);
+            done = (done.0 + length.0, done.1 + length.1);
         }
     }
 }
@@ -381,14 +422,4 @@ unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
 unsafe fn store_streamed<V: Vector>(bytes: V, to: *mut u8, past_the_cache: bool) {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { if past_the_cache { bytes.stream(to) } else { bytes.store(to) } }
-}
-
-/// # Safety
-///
-/// * The table is readable.
-#[inline(always)]
-unsafe fn load_table<V: Vector>(table: *const Line) -> V {
-    const { assert!(V::BYTES <= LINE) };
-    // SAFETY: a line of a table has at least the bytes of a vector.
-    unsafe { V::load(table.cast()) }
 }

@@ -18,6 +18,7 @@ mod channels;
 mod copy;
 mod edge;
 mod exchange_bits;
+mod four_channels;
 mod gather_blocks;
 mod index_bits;
 mod interleave;
