@@ -46,6 +46,21 @@ fn recorded_prints_are_read_as_their_libraries_read_them() {
     assert_eq!(lines, 62 + 73);
 }
 
+#[test]
+fn recorded_lines_of_older_versions_of_onednn() {
+    let mut lines = 0;
+    for (text, bytes) in include_str!("../../data/onednn_old.tsv").lines().filter_map(|line| line.split_once('\t')) {
+        let (data_type, rest) = text.trim_start_matches("dst_").split_once(':').unwrap();
+        let tag = rest.split(':').find(|word| word.contains('b') && *word != "blocked").unwrap();
+        let sizes = text.split_once(' ').unwrap().1.replace('x', ",");
+        let map = crate::read::map(text);
+        assert_eq!(map.physical_size_in_bytes(), bytes.parse::<u64>().unwrap(), "{text}");
+        assert_eq!(map, crate::read::map(&format!("{data_type}[{sizes}]:{tag}")), "{text}");
+        lines += 1;
+    }
+    assert_eq!(lines, 14);
+}
+
 /// What JAX before 0.7 prints, and Triton's encoding.
 const DEVICE_LOCAL: &str =
     "DeviceLocalLayout(major_to_minor=(1, 0), _tiling=((8, 128),), _sub_byte_element_size_in_bits=0)";

@@ -80,13 +80,14 @@ pub(super) struct Verbose {
 /// sizes. `None` if the text is no such tensor. A tensor with an offset, or with data behind its elements
 /// (`f8:s8m1`), is refused, because the line does not say how much.
 pub(super) fn read_verbose(cursor: &mut Cursor<'_>) -> Result<Option<Verbose>, Error> {
-    let start = cursor.position();
-    if !ARGUMENTS.split(' ').any(|argument| cursor.rest().starts_with(&format!("{argument}:"))) {
-        return Ok(None);
-    }
-    cursor.word();
-    cursor.eat(":");
-    let data_type = element_type(&cursor.word().replacen('_', "", 1)).filter(|_| cursor.eat(":"));
+    let (start, word) = (cursor.position(), cursor.word());
+    let named = |name: &str| element_type(&name.replacen('_', "", 1));
+    // oneDNN 3.2 and older versions print `src_f32` for `src:f32`.
+    let name = ARGUMENTS.split(' ').find_map(|argument| match word.strip_prefix(argument)? {
+        "" => Some(if cursor.eat(":") { cursor.word() } else { "" }),
+        rest => rest.strip_prefix('_').filter(|name| named(name).is_some()),
+    });
+    let data_type = name.and_then(named).filter(|_| cursor.eat(":"));
     let Some(data_type) = data_type else {
         cursor.move_to(start);
         return Ok(None);
@@ -97,7 +98,10 @@ pub(super) fn read_verbose(cursor: &mut Cursor<'_>) -> Result<Option<Verbose>, E
     cursor.expect("blocked:", "`blocked:`, the only kind of format whose places are known")?;
     let tag = cursor.position();
     let has_blocks = cursor.word().contains(|c: char| c.is_ascii_digit());
-    cursor.expect(":", "`:` and strides or nothing")?;
+    // oneDNN 2.4 and older versions print no strides behind the tag.
+    if !cursor.rest().starts_with(":f0") {
+        cursor.expect(":", "`:` and strides or nothing")?;
+    }
     let by_x = |cursor: &mut Cursor<'_>, what: &str| -> Result<Vec<u64>, Error> {
         let mut numbers = vec![cursor.number(what)?];
         while cursor.eat("x") {
