@@ -105,7 +105,7 @@ pub(super) fn read_with(
     Ok((IndexMap::from_digits(data_type, data_type.bits(), &forwards)?, reversed))
 }
 
-const NUMBER: &str = "a number or `(`";
+const NUMBER: &str = "a number or `(` (`?` is known when the program runs)";
 const STRIDE: &str = "one of the strides";
 
 /// What a nested tuple holds: the number of modes of the outermost tuple, each number with the index of its

@@ -83,7 +83,7 @@ const TORCH_SIZE: Form = Form {
 
 const PLAIN: Form = Form { notation: Notation::Strides, text: "", ..NUMPY };
 
-pub(super) const FORMS: [Form; 24] = [
+pub(super) const FORMS: [Form; 28] = [
     NUMPY,
     Form {
         text: "",
@@ -133,6 +133,7 @@ pub(super) const FORMS: [Form; 24] = [
         ..TORCH
     },
     Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
+    Form { text: "", begins: &["ShapeDtypeStruct("], skips: &["sharding", "weak_type"], ..NUMPY },
     // `__array_interface__` of NumPy, and that of CUDA's arrays.
     Form {
         text: "",
@@ -194,6 +195,24 @@ pub(super) const FORMS: [Form; 24] = [
         close: "}",
         ..PLAIN
     },
+    // A tensor of a safetensors header.
+    Form {
+        begins: &["{\"dtype\""],
+        front: &[Token("{")],
+        assign: "\":",
+        keys: &[("dtype", Type), ("shape", Sizes)],
+        skips: &["data_offsets"],
+        close: "}",
+        ..PLAIN
+    },
+    // A port of an OpenVINO model, which is packed.
+    Form {
+        begins: &["<ConstOutput: names", "<Output: names"],
+        front: &[Until("shape"), Of(Sizes), Token("type:"), Of(Type)],
+        keys: &[],
+        close: ">",
+        ..PLAIN
+    },
     Form {
         begins: &["<halide.Buffer of type "],
         front: &[Of(Type), Token("shape:"), Of(Extents)],
@@ -209,16 +228,18 @@ pub(super) const FORMS: [Form; 24] = [
         close: "",
         ..PLAIN
     },
-    // TVM leaves out the type of `float32`.
-    Form {
-        notation: Notation::Tvm,
-        text: "T.Buffer({(sizes)}, \"{dtype}\", strides={(strides)}{, offset=})",
-        begins: &["T.Buffer(", "T.alloc_buffer("],
-        front: &[Of(Sizes), Of(Type)],
-        keys: &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("elem_offset", Offset)],
-        skips: &["data", "scope", "align", "offset_factor"],
-        ..PLAIN
-    },
+    TVM,
+    Form { text: "", begins: &["T.match_buffer("], front: &[Name, Of(Sizes), Of(Type)], ..TVM },
 ];
 
+// TVM leaves out the type of `float32`.
+const TVM: Form = Form {
+    notation: Notation::Tvm,
+    text: "T.Buffer({(sizes)}, \"{dtype}\", strides={(strides)}{, offset=})",
+    begins: &["T.Buffer(", "T.alloc_buffer(", "T.alloc_shared("],
+    front: &[Of(Sizes), Of(Type)],
+    keys: &[("shape", Sizes), ("dtype", Type), ("strides", Strides), ("elem_offset", Offset)],
+    skips: &["data", "scope", "align", "offset_factor"],
+    ..PLAIN
+};
 const GGML_LINE: Form = Form { notation: Notation::Ggml, text: "", begins: &[], keys: &[], close: "", ..NUMPY };

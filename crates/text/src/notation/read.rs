@@ -121,14 +121,18 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Erro
     unquoted(cursor)
 }
 
-/// Skips the name of a value, as programs print it: `arg0_1: `, `buf0 = `, `%arg0: `, `buf0.layout = `.
+/// Skips the name of a value, as programs print it: `arg0_1: `, `buf0 = `, `%arg0: `, `buf0.layout = `, and
+/// `"lm_head.weight":` in front of the `{` of a safetensors header.
 fn skip_name(cursor: &mut Cursor<'_>) {
     let (start, rest) = (cursor.position(), cursor.rest());
-    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.' | '%')).unwrap_or(0);
+    let end = match rest.strip_prefix('"').and_then(|rest| rest.find("\":")) {
+        Some(end) => end.plus(2),
+        None => rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.' | '%')).unwrap_or(0),
+    };
     let after = rest.get(end..).unwrap_or_default();
-    let sign = [": ", " = "].into_iter().find(|sign| end > 0 && after.starts_with(sign));
+    let sign = [": ", " = ", ":{"].into_iter().find(|sign| end > 0 && after.starts_with(sign));
     if let Some(sign) = sign.filter(|_| forms::form(rest).is_none()) {
-        cursor.move_to(start.plus(end).plus(sign.len()));
+        cursor.move_to(start.plus(end).plus(sign.trim_end_matches('{').len()));
     }
 }
 
@@ -251,6 +255,7 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
 /// Reads sizes, and the layout that follows them.
 fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'static str), Error> {
     let extents = read_extents(cursor)?;
+    refuse_without_layout(cursor.rest())?;
     let read = match (cursor.peek(), fixed(&extents)) {
         (Some(b'['), Some(sizes)) => {
             let strides = tuple(cursor, signed)?;
