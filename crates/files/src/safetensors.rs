@@ -285,7 +285,9 @@ impl<'de> Deserialize<'de> for Listed {
                     (Listed { infos: Vec::new(), metadata: None }, 0_usize, 0_usize);
                 while let Some(name) = map.next_key::<String>()? {
                     if name == METADATA {
-                        if listed.metadata.replace(map.next_value::<Words>()?.0).is_some() {
+                        // MLX writes `null` where there is no metadata.
+                        let words: Option<Words> = map.next_value()?;
+                        if listed.metadata.replace(words.map(|words| words.0).unwrap_or_default()).is_some() {
                             return Err(A::Error::custom("its metadata twice"));
                         }
                         continue;

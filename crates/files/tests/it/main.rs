@@ -4,3 +4,4 @@ mod families;
 mod npy;
 mod recipe;
 mod recipe_random;
+mod written;
