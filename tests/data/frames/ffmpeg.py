@@ -11,6 +11,7 @@ PAIRS = [
     ("yuv420p", "yuv420p", "yuv"), ("p010le", "yuv420p10le", "yuv"), ("p016le", "yuv420p16le", "yuv"), ("uyvy422", "yuv422p", "yuv"),
     ("yuyv422", "yuv422p", "yuv"), ("y210le", "yuv422p10le", "yuv"), ("vuya", "yuva444p", "yuva"), ("gray8", "gray8", "y"),
     ("bgr24", "rgb24", "rgb"), ("rgb24", "rgb24", "rgb"), ("rgba", "rgba", "rgba"), ("bgra", "rgba", "rgba"),
+    ("yuv422p", "yuv422p", "yuv"), ("yuv444p", "yuv444p", "yuv"),
 ]
 W, H = 24, 6
 random.seed(3)
