@@ -19,8 +19,8 @@ const ROWS_AT_ONCE: usize = 1 << 12;
 /// Each transfer is (source, destination, bytes, loops): `bytes` is one contiguous run, and each of the loops
 /// around it, from outer to inner, is (count, source stride, destination stride). `loops` is the most loops
 /// of a transfer: 0 for plain ranges, None for any number, or for what `limits` has. `limits` names the
-/// executor: any, rdma, nixl, cuda-2d, vulkan, d3d12, webgpu or metal, perhaps with limits of its own after
-/// it (rdma:max_run=1MiB). Both layouts may be caches with a block table.
+/// executor, perhaps with limits of its own after it: "webgpu", "rdma:max_run=1MiB". The error of an unknown
+/// name lists all names. Both layouts may be caches with a block table.
 ///
 /// >>> transfers("f16[4,6]:[8,1]", "f16[4,6]:[6,1]")
 /// [(0, 0, 12, [(4, 16, 12)])]

@@ -64,8 +64,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", requires = "transfers")]
     #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
     loops: Option<usize>,
-    /// With --transfers, who executes them: any, rdma, nixl, cuda-2d, vulkan, d3d12, webgpu or metal, perhaps
-    /// with fields after it: rdma:offset_alignment=64,run_multiple=64,max_run=1MiB,max_transfers=1000.
+    /// With --transfers, who executes them, by name: rdma, webgpu. An unknown name, such as list, is answered
+    /// with all names. Fields follow a colon:
+    /// rdma:offset_alignment=64,run_multiple=64,max_run=1MiB,max_transfers=1000.
     #[arg(long, value_name = "LIMITS", requires = "transfers")]
     #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
     limits: Option<String>,
