@@ -86,7 +86,7 @@ impl MicroTile {
     /// Whether there is a shuffle for the tile. There is one if whole tiles fill 16 bytes.
     pub(super) fn has_shuffle(self) -> bool {
         let bytes = self.bytes();
-        bytes.is_power_of_two() && bytes <= MICRO_TILE && self.element > 0
+        bytes.is_power_of_two() && bytes <= MICRO_TILE
     }
 
     /// The byte shuffle that transposes all micro-tiles in 16 bytes. It has the index of the source byte for

@@ -44,6 +44,10 @@ fn recorded_answers() {
         assert_eq!(caches(at), Some(Caches { l1, l1_ways, l2 }));
     }
     assert_eq!(caches(|_| nothing), None);
+    // Two partitions of a line: no CPU at hand has them.
+    let partitions = [zen5[0], cache(0x143, 0x1c0_103f, 0x3f)];
+    let sizes = caches(|i| partitions.get(usize::try_from(i).unwrap()).copied().unwrap_or(nothing));
+    assert_eq!(sizes.map(|sizes| sizes.l2), Some(2 * 64 * 64 * 8));
     // A CPU that repeats its L1 cache without end has no L2 cache.
     assert_eq!(caches(|_| zen5[0]), None);
 }
