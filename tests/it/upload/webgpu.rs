@@ -135,6 +135,12 @@ fn the_axes_to_cut_are_found() {
     let pieces = split_binding(&tiled, &limits).unwrap();
     assert_eq!(pieces.iter().map(|piece| piece.indices[0].clone()).collect::<Vec<_>>(), [0..16384, 16384..32000]);
     assert_eq!(pieces[1].bound, 128 << 20..32000 * 4096 * 2);
+    // Each row is a binding, and there are at most 16,384 of them.
+    let mut rows = limits.clone();
+    rows.max_binding = 256;
+    let pieces = |count| split_binding(&packed(DataType::F32, &[count, 64]), &rows).map(|pieces| pieces.len());
+    assert_eq!(pieces(1 << 14).unwrap(), 1 << 14);
+    assert_eq!(pieces((1 << 14) + 1).unwrap_err().code(), "out_of_limits");
     let mut tiny = limits.clone();
     tiny.max_binding = 4;
     let error = split_binding(&packed(DataType::F32, &[1 << 20, 64]), &tiny).unwrap_err();

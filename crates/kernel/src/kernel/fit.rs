@@ -22,7 +22,8 @@ use std::fmt;
 use super::panels::is_in_register;
 use super::plane::MICRO_TILE;
 use super::{
-    JOINED_RUN, Kernel, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Rows, RunOrder, Runs, Stride, Transpose,
+    Direction, JOINED_RUN, Kernel, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Rows, RunOrder, Runs, Stride,
+    Transpose,
 };
 use crate::level::SMALL_PROGRAM;
 use crate::machine::LINE;
@@ -105,10 +106,10 @@ impl Kernel {
             },
             Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::Channels(_) | Kernel::ChangeWidth(_) => true,
             Kernel::Transpose { plane, by } => by.has_code(plane, context),
-            Kernel::InterleaveBits { by, .. } => match self.separated_rows() {
-                Some((row, pitch)) => by.has_code(row, pitch, context),
-                None => *by == Rows::Direct,
-            },
+            Kernel::InterleaveBits { rows, by } if rows.direction == Direction::Deinterleave => {
+                by.has_code(rows.row, rows.pitch.cast_signed(), context)
+            }
+            Kernel::InterleaveBits { by, .. } => *by == Rows::Direct,
         }
     }
 }

@@ -205,19 +205,4 @@ impl Kernel {
     pub(crate) fn is_rare(&self) -> bool {
         matches!(self, Kernel::InterleaveBits { .. } | Kernel::ChangeWidth(_))
     }
-
-    /// For a kernel that separates one source row into several destination rows: the length and the pitch of
-    /// the destination rows, in bytes. `None` for other kernels.
-    #[must_use]
-    pub fn separated_rows(&self) -> Option<(usize, isize)> {
-        match self {
-            Kernel::Transpose { plane, .. } if plane.columns.extent <= MOST_INTERLEAVED => {
-                plane.deinterleaves().map(|pitch| (plane.destination_row(), pitch))
-            }
-            Kernel::InterleaveBits { rows, .. } if rows.direction == Direction::Deinterleave => {
-                Some((rows.row, rows.pitch.cast_signed()))
-            }
-            _ => None,
-        }
-    }
 }
