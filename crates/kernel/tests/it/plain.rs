@@ -78,3 +78,20 @@ fn a_nest_of_other_buffers_panics() {
     let nest = PlainNest::new(2, (0, 0), &[][..]).unwrap();
     nest.run(&[1, 2], (&mut [0_u8][..]).into());
 }
+
+/// Rows of bits that begin and end anywhere, against bits that are copied one by one.
+#[test]
+fn a_row_of_bits_is_copied_bit_by_bit() {
+    let source: Vec<u8> = (0..40_u32).map(|i| u8::try_from(i * 157 % 251).unwrap()).collect();
+    let before: Vec<u8> = source.iter().rev().copied().collect();
+    let bit = |bytes: &[u8], at: u64| bytes[usize::try_from(at / 8).unwrap()] >> (at % 8) & 1;
+    let starts = [(0, 0), (3, 3), (0, 5), (6, 0), (2, 7), (7, 2), (8, 13)];
+    for ((from, to), bits) in starts.iter().flat_map(|&at| [0, 1, 5, 8, 13, 64, 71, 200].map(|bits| (at, bits))) {
+        let mut row = before.clone();
+        strided_copy::bit_rows::copy_row(&source, from, &mut row, to, bits);
+        for at in 0..320 {
+            let expected = if (to..to + bits).contains(&at) { bit(&source, at - to + from) } else { bit(&before, at) };
+            assert_eq!(bit(&row, at), expected, "bit {at}, {bits} bits from {from} to {to}");
+        }
+    }
+}
