@@ -4,7 +4,7 @@ use crate::literal::cases;
 use proptest::prelude::*;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::strided::Slice;
-use tensor_layout::upload::{Arena, DeviceLimits, PackedBuffer, Role, suggest};
+use tensor_layout::upload::{Arena, DeviceLimits, PackedBuffer, Role, ScaledTensor, suggest};
 use tensor_layout::{AnyLayout, BufferTensorDesc, DataType, ToIndexMap};
 
 use super::webgpu::arena_tensor;
@@ -52,6 +52,23 @@ fn taken(tensors: &[(AnyLayout, Role)], limits: &DeviceLimits) -> Vec<(AnyLayout
         is_taken(&other, *role).then_some((other, *role))
     };
     tensors.iter().filter_map(choose).collect()
+}
+
+#[test]
+fn tensors_share_a_buffer_until_it_is_full() {
+    let limits = DeviceLimits::webgpu().with("max_buffer", "1KiB").unwrap();
+    let row = BufferTensorDesc::packed(DataType::F32, &[64]).unwrap();
+    let arena = Arena::new(&[(&row as &dyn ToIndexMap, Role::Input); 5], &limits).unwrap();
+    assert_eq!(arena.buffers, [1024, 256]);
+}
+
+#[test]
+fn no_piece_of_values_with_scales_is_empty() {
+    let [values, scales] = [[128, 320], [128, 10]].map(|sizes| BufferTensorDesc::packed(DataType::U8, &sizes).unwrap());
+    let tensor = ScaledTensor::new(&values, &[(&scales, &[1, 32])]).unwrap();
+    let pieces = tensor.split_binding(&DeviceLimits::webgpu().with("max_binding", "8KiB").unwrap()).unwrap();
+    let rows: Vec<_> = pieces.iter().map(|piece| piece.indices[0].clone()).collect();
+    assert_eq!(rows, (0..8).map(|piece| 16 * piece..16 * (piece + 1)).collect::<Vec<_>>());
 }
 
 proptest! {
