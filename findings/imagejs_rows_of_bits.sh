@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# image-js 1.7.0: of a gray PNG of one bit a pixel it takes as many bits of each byte as there are columns behind
-# the last whole byte, so an image of 8 or 64 columns is black. Of a PNG whose palette has fewer than 8 bits the
-# padding at the end of a row becomes pixels of colour 0, and all later ones are shifted. There is no error.
+# image-js 1.7.0: of a gray PNG of one bit a pixel it takes as many bits of each byte as there are columns
+# behind the last whole byte, so an image of 8 or 64 columns is black. Of a PNG whose palette has fewer than 8
+# bits the padding at the end of a row becomes pixels of colour 0, and all later ones are shifted. There is no
+# error.
 #
-# The reader below it, fast-png 8.0.0, gives packed rows and their depth. Gray of 2 and 4 bits is refused, 8 bits
-# are right, and pngjs 7.0.0 reads all these files right. Seen for the pixels 1, 2, 3 and so on of a palette
-# whose colour n is gray n, and for a gray image in which every third pixel is white, three rows each:
+# The reader below it, fast-png 8.0.0, gives packed rows and their depth. Gray of 2 and 4 bits is refused,
+# palettes of 8 bits are right, and pngjs 7.0.0 reads all these files right. Seen for the pixels 1, 2, 3 and so
+# on of a palette whose colour n is gray n, and for a gray image in which every third pixel is white, three rows
+# each:
 #   palette of 4 bits, 4 columns: [[1,2,3,4],[5,6,7,8],[9,10,11,12]]
 #   palette of 4 bits, 5 columns: [[1,2,3,4,5],[0,6,7,8,9],[10,0,11,12,13]]
 #   palette of 2 bits, 5 columns: [[1,2,3,0,1],[0,0,0,2,3],[0,1,2,0,0]]

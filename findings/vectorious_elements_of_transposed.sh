@@ -3,9 +3,9 @@
 # and write elements of other indices than `toArray` shows. So do `map`, `reshape`, `trace` and `solve`, and
 # `inv` gives the inverse of the matrix that was not transposed, all without an error.
 #
-# Products and `toArray` go by the strides, and a `copy` is packed and right. `get`, `reshape` and `inv` of every
-# second row of an array take the rows that come first. Seen for a transposed matrix and for two of three rows,
-# without the optional bindings to LAPACK; inverses are rounded:
+# Products and `toArray` go by the strides, and a `copy` is packed and right. `get`, `reshape` and `inv` of
+# every second row of an array take the rows that come first. Seen for a transposed matrix and for two of three
+# rows, without the optional bindings to LAPACK; inverses are rounded:
 #   transposed: [[2,0,1],[1,3,0],[0,1,4]], strides 1,3
 #     get [[2,1,0],[0,3,1],[1,0,4]], map [[2,1,0],[0,3,1],[1,0,4]], set(0, 1, 9) [[2,0,1],[9,3,0],[0,1,4]]
 #     reshape [2,1,0,0,3,1,1,0,4], inv [[0.48,-0.16,0.04],[0.04,0.32,-0.08],[-0.12,0.04,0.24]]
