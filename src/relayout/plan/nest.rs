@@ -190,7 +190,8 @@ pub(super) fn checked<L: FixedList<Loop>>(
     site: Site<'_>,
 ) -> Result<Copy<L>, Error> {
     let level = site.knobs.level;
-    let level = if access.streaming && is_thin(&kernel) { level.with_half_registers() } else { level };
+    let half = access.streaming && is_thin(&kernel) || is_half_square(&kernel, level.register());
+    let level = if half { level.with_half_registers() } else { level };
     Copy::new(kernel, loops, start, access, level).map_err(|misfit| match misfit {
         Misfit::Reach => overflow(),
         misfit => unreachable!("a kernel was chosen that cannot run: {misfit}"),
@@ -206,6 +207,12 @@ fn is_thin(kernel: &Kernel) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a kernel transposes squares in registers, and the rows of a plane are shorter than a register.
+fn is_half_square(kernel: &Kernel, register: usize) -> bool {
+    let Kernel::Transpose { plane, by: Transpose::Squares } = kernel else { return false };
+    plane.unit < 16 && plane.unit.saturating_mul(plane.columns.extent) < register
 }
 
 pub(super) fn overflow() -> Error {

@@ -150,14 +150,17 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     panels::of_units(plane, site)
 }
 
-/// Whether a plane is whole squares of registers, and on either side all of its rows stay in the L1 cache.
-/// The hardware prefetcher follows planes without a gap between them. Other planes must be in the L2 cache.
+/// Whether a plane is whole squares of registers, or a square of rows of half a line, and on either side all
+/// of its rows stay in the L1 cache. The hardware prefetcher follows planes without a gap between them. Other
+/// planes must be in the L2 cache.
 fn is_square(plane: &Plane, loops: &[Loop], site: Site<'_>) -> bool {
     let bytes = (plane.columns.extent * plane.rows.extent * plane.unit).cast_signed();
     let follow = |step: Stride| (step.source, step.destination) == (bytes, bytes);
     let near_l2 = !site.prefetch || loops.last().and_then(Loop::stride).is_some_and(follow);
     let units = site.register() / plane.unit;
-    let whole = plane.columns.extent.is_multiple_of(units) && plane.rows.extent.is_multiple_of(units);
+    let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+    let is_half = columns == rows && columns * plane.unit == LINE / 2;
+    let whole = is_half || columns.is_multiple_of(units) && rows.is_multiple_of(units);
     let near = |axis: &Axis| axis.stride().is_some_and(|pitch| pitch * axis.extent <= SQUARES);
     whole && !site.streaming && near_l2 && near(&plane.columns) && near(&plane.rows)
 }
