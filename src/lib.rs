@@ -15,7 +15,6 @@ extern crate alloc;
 
 mod error;
 mod exact;
-mod short_sort;
 mod typed_sizes;
 
 pub mod bridge;
@@ -36,6 +35,11 @@ pub mod map;
 pub mod plan;
 #[cfg(feature = "relayout")]
 pub mod relayout;
+#[cfg(not(feature = "plan"))]
+mod short_sort;
+#[cfg(feature = "plan")]
+#[doc(hidden)] // For the crates of this repository: it may change with any version.
+pub mod short_sort;
 pub mod strided;
 pub mod tiled;
 pub mod upload;

@@ -10,7 +10,8 @@ use core::cmp::Ordering;
 /// The longest list that is sorted by insertion. Up to this length, insertion is as fast as any other sort.
 const SHORT: usize = 20;
 
-pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
+/// Sorts a list by a key. Entries with the same key keep their order.
+pub fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(list, |a, b| key(a).cmp(&key(b)));
 }
 

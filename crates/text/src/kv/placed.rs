@@ -3,6 +3,7 @@
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS};
 use tensor_layout::map::IndexMap;
+use tensor_layout::short_sort::sort_by_key;
 use tensor_layout::strided::Slice;
 
 use super::KvCache;
@@ -18,7 +19,7 @@ impl Written {
     }
 
     pub(super) fn cache(mut self) -> Result<KvCache, Error> {
-        self.fields.sort_by_key(|field| FIELDS.iter().position(|name| *name == field.name));
+        sort_by_key(&mut self.fields, |field| FIELDS.iter().position(|name| *name == field.name));
         let digits = self.digits()?;
         let (strides, elements) = self.strides(&digits)?;
         let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
@@ -38,7 +39,7 @@ impl Written {
             let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| logical(*letter) == axis);
             let mut own: Vec<_> = own.map(|(&(letter, size), &stride)| (letter, size, stride)).collect();
             // A token counts the blocks before it, also where memory has N outside B.
-            own.sort_by_key(|digit| digit.0 == 'N');
+            sort_by_key(&mut own, |digit| digit.0 == 'N');
             own.into_iter().map(|(_, size, stride)| (size, stride)).collect::<Vec<_>>()
         };
         let axes: String = "LBTHNCD".chars().filter(|&axis| !of(axis).is_empty()).collect();

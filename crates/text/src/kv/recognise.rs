@@ -18,6 +18,7 @@
 use core::cmp::Reverse;
 
 use tensor_layout::plan::Component;
+use tensor_layout::short_sort::sort_by_key;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::spell::memory_order::digits_by_dimension;
@@ -63,7 +64,7 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
     let mut axes = digits.map(|digits| digits.concat()).ok_or_else(|| {
         Error::not_expressible("KV cache", "its tiles are cut by its sizes, and those of caches are whole")
     })?;
-    axes.sort_by_key(|axis| Reverse(axis.1));
+    sort_by_key(&mut axes, |axis| Reverse(axis.1));
     let ones = map.sizes().iter().filter(|&&size| size == 1).count();
     let places = joined(axes.clone());
     let mut search = Search { map: &map, known, places, axes: &axes, word: Word::default(), found: Vec::new() };
@@ -164,14 +165,14 @@ fn words() -> Vec<Word> {
         }
     }
     // Orders with the whole content come first.
-    words.sort_by_key(|word| word.letters.contains('c'));
+    sort_by_key(&mut words, |word| word.letters.contains('c'));
     words
 }
 
 /// Joins the steps that continue each other, the largest stride first.
 fn joined(mut steps: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     steps.retain(|step| step.0 != 1);
-    steps.sort_by_key(|step| Reverse(step.1));
+    sort_by_key(&mut steps, |step| Reverse(step.1));
     let mut joined: Vec<(u64, u64)> = Vec::new();
     for (count, stride) in steps {
         match joined.last_mut() {

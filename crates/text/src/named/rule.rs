@@ -27,6 +27,7 @@ use tensor_layout::checked::{self, ELEMENTS, OFFSET, PHYSICAL};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::IndexMap;
+use tensor_layout::short_sort::sort_by_key;
 use tensor_layout::strided::{GapOwner, Slice};
 
 use crate::part::Part;
@@ -180,7 +181,7 @@ impl Rule<'_> {
             }
         }
         let major_first = |dimension: &mut Vec<&Digit>| {
-            dimension.sort_by_key(|digit| Reverse(digit.divisor));
+            sort_by_key(dimension, |digit| Reverse(digit.divisor));
             dimension.iter().map(|digit| (digit.extent, digit.stride)).collect()
         };
         let dimensions: Vec<Vec<(u64, u64)>> = dimensions.iter_mut().map(major_first).collect();

@@ -6,6 +6,7 @@ use tensor_layout::checked::{Proven, nth_or_panic};
 use tensor_layout::element::DataType;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::counted;
+use tensor_layout::short_sort::sort_by_key;
 use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, LayoutClass};
 
 use crate::spell::tiles::insert_missing;
@@ -79,7 +80,7 @@ pub(super) fn axis_order(desc: &BufferTensorDesc) -> Result<AxisOrder, String> {
     // next lower number.
     let mut order: Vec<usize> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
     if !empty {
-        order.sort_by_key(|&axis| core::cmp::Reverse(stride(axis)));
+        sort_by_key(&mut order, |&axis| core::cmp::Reverse(stride(axis)));
         let (mut packed, mut after) = (1_u64, "packed".to_owned());
         for &axis in order.iter().rev() {
             match stride(axis) {

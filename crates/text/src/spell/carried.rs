@@ -3,6 +3,7 @@
 
 use core::cmp::Reverse;
 use std::collections::BTreeSet;
+use tensor_layout::short_sort::sort_by_key;
 use tensor_layout::tiled::TpuTiles;
 use tensor_layout::tiled::{ArrayShape, Layout, Tile};
 use tensor_layout::{IndexMap, ToIndexMap};
@@ -205,7 +206,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
             Some((Reverse(component.chain.digits().iter().map(|digit| digit.stride).max()), place))
         })
     };
-    order.sort_by_key(stride);
+    sort_by_key(&mut order, stride);
     order
 }
 
@@ -213,7 +214,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
 pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, mut live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
-    ones.sort_by_key(|&dimension| dimension);
+    sort_by_key(&mut ones, |&dimension| dimension);
     let mut minor_to_major = Vec::with_capacity(order.len());
     // The order nearest to row-major takes the later of the two candidate dimensions each time, from the
     // minor end on.
@@ -230,7 +231,7 @@ pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
 fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option<Vec<usize>> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
-    ones.sort_by_key(|&dimension| dimension);
+    sort_by_key(&mut ones, |&dimension| dimension);
     if operand.rank() == 0 {
         ones.reverse();
         return Some(ones);

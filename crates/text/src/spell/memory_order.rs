@@ -2,6 +2,7 @@
 
 use tensor_layout::checked::Proven;
 use tensor_layout::plan::counted;
+use tensor_layout::short_sort::sort_by_key;
 use tensor_layout::{IndexMap, LayoutClass};
 
 /// One digit in memory: its dimension, and the number of its values, padding included.
@@ -54,7 +55,7 @@ impl MemoryOrder {
                 "axis {axis} is broadcast (stride 0), and in tiles every element has a place of its own"
             ));
         }
-        all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
+        sort_by_key(&mut all, |&(stride, ..)| core::cmp::Reverse(stride));
         let above = if empty { 1 } else { map.physical_elements() };
         let mut order = MemoryOrder(Vec::with_capacity(all.len()));
         let mut outer = (above, 0);

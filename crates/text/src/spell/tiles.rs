@@ -13,6 +13,7 @@
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, Proven};
+use tensor_layout::short_sort::sort_by_key;
 use tensor_layout::tiled::Tile;
 
 use super::memory_order::MemoryOrder;
@@ -111,7 +112,7 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
     // Dimensions are sorted by the position of their top digit in memory, with dimensions of size 1 in front.
     let rank = sizes.len();
     let mut order: Vec<usize> = (0..rank).collect();
-    order.sort_by_key(|&dimension| memory.digits_of(dimension).first().copied());
+    sort_by_key(&mut order, |&dimension| memory.digits_of(dimension).first().copied());
     let whole = |dimension: usize| Entry {
         bound: sizes.get(dimension).copied().unwrap_or(1),
         digits: memory.digits_of(dimension),
