@@ -24,8 +24,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
-
 use crate::checked::Proven;
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by_key;
@@ -67,7 +65,7 @@ impl Flip {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Swizzle {
     /// The flips, the lowest bit first. No mask is 0.
-    flips: SmallVec<[Flip; 3]>,
+    flips: Vec<Flip>,
 }
 
 impl Swizzle {
@@ -81,7 +79,7 @@ impl Swizzle {
     ///
     /// `swizzle_bit` if a bit is flipped by itself or by a lower bit, or if a bit is above 61.
     pub fn new(flips: &[(u32, u64)]) -> Result<Swizzle, Error> {
-        let mut list: SmallVec<[Flip; 3]> = SmallVec::new();
+        let mut list: Vec<Flip> = Vec::new();
         for &(bit, by) in flips {
             // The lowest source decides, because all others are above it.
             let (lowest, highest) = (by.trailing_zeros(), 63_u32.saturating_sub(by.leading_zeros()));
@@ -223,7 +221,7 @@ struct Bits {
     first: u32,
     last: u32,
     /// The bits of a sum after the first one.
-    rest: SmallVec<[u32; 2]>,
+    rest: Vec<u32>,
 }
 
 impl FromIterator<u32> for Bits {
