@@ -191,10 +191,12 @@ impl IndexMap {
         physical_elements: u64,
     ) -> Result<IndexMap, Error> {
         let empty = sizes.contains(&0);
-        let mut components = Components::with_capacity(sizes.len());
+        // The components are made where they stay. A move would copy them, which are large.
+        let mut components = Arc::<Components>::default();
+        let list = Arc::make_mut(&mut components);
         for (dim, (&extent, &stride)) in sizes.iter().zip(strides).enumerate() {
             if extent > 1 && !empty {
-                components.push(Component::of(dim, extent, Chain::strided(stride, extent)));
+                list.push(Component::of(dim, extent, Chain::strided(stride, extent)));
             }
         }
         let sizes = Dims::from_slice(sizes);
@@ -209,7 +211,7 @@ impl IndexMap {
     pub(super) fn made(
         (data_type, element_bits): (DataType, u32),
         sizes: Dims,
-        components: Components,
+        components: impl Into<Arc<Components>>,
         levels: Option<Box<TileLevels>>,
         base: u64,
         physical_elements: u64,
@@ -221,7 +223,7 @@ impl IndexMap {
             element_bits,
             sizes,
             base,
-            components: Arc::new(components),
+            components: components.into(),
             levels,
             swizzle,
             physical_elements,
