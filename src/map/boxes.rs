@@ -41,7 +41,7 @@ use super::swizzled_boxes::swizzled;
 pub(crate) struct BoxGroups {
     /// What all boxes have in common: the start, and the loops of the groups of one segment.
     common: CopyBox,
-    /// The segments of the other groups. Usually there are none, and `common` is the only box.
+    /// The segments of each group that has several. Usually no group has, and `common` is the only box.
     groups: Vec<Vec<CopyBox>>,
     /// A pair that is copied index by index. It has no other boxes.
     by_index: Option<Box<ByIndex>>,

@@ -71,8 +71,8 @@ enum PieceCopy {
 
 #[derive(Debug, Clone)]
 struct Part {
-    /// How many bytes of the range belong to elements and their padding. In the last piece, bytes may follow
-    /// by which the size of a descriptor is rounded up. These bytes are set to zero.
+    /// How many bytes of the range belong to elements and their padding. In the last piece, more bytes may
+    /// follow, because the size of a descriptor is rounded up. The copy sets these bytes to zero.
     bytes: usize,
     /// The least length of the whole source, in bytes.
     source_needs: u64,

@@ -30,8 +30,8 @@ impl Eq for BufferTensorDesc {}
 impl Hash for BufferTensorDesc {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        /// Two odd numbers without a pattern. Sizes and strides are two polynomials, which the CPU computes
-        /// at the same time.
+        /// Two odd numbers without a pattern. The sizes are the coefficients of a polynomial of the first
+        /// number, and the strides those of the second. The CPU computes both polynomials at the same time.
         const FACTORS: (u64, u64) = (0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb);
         let numbers = self.sizes.iter().zip(self.used_strides());
         let (sizes, strides) = numbers.fold(

@@ -309,7 +309,8 @@ impl WideIndex {
         units.into_iter().filter_map(widest).collect()
     }
 
-    /// `scale` is 8 for offsets in elements, and the bits of an element for offsets in bytes.
+    /// An offset of `n` elements is `n * scale / 8` units. So `scale` is 8 if a unit is an element, and the
+    /// bits of an element if a unit is a byte.
     fn of(
         sizes: &[u64],
         strides: &Dims,

@@ -22,7 +22,7 @@ pub struct PlainNest<L = Vec<Stride>> {
     runs: usize,
 }
 
-/// What runs, in a line, as a [`Copy`](struct@crate::Copy) prints it.
+/// Prints the nest on one line, in the form in which a [`Copy`](struct@crate::Copy) prints itself.
 impl<L: FixedList<Stride>> fmt::Debug for PlainNest<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (source, destination) = self.start;

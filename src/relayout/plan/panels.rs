@@ -180,7 +180,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     }
 }
 
-/// The most rows of a panel at a multiple of [`TLB_PITCH`].
+/// The most rows of a panel, if the pitch of its rows is a multiple of [`TLB_PITCH`].
 fn tlb_rows(rows: &Axis) -> usize {
     if rows.are_multiples_of(8 * TLB_PITCH) { TLB_ROWS } else { 2 * TLB_ROWS }
 }

@@ -107,8 +107,8 @@ impl Traffic {
         })
     }
 
-    /// Returns whether a copy of this size uses non-temporal stores, and whether it prefetches. Changes the
-    /// numbers with which its kernels are chosen accordingly. `row` is the least number of bytes that are
+    /// Returns whether a copy of this size uses non-temporal stores, and whether it prefetches. Adapts
+    /// `knobs` to both answers, before kernels are chosen. `row` is the least number of bytes that are
     /// contiguous on both sides.
     pub(crate) fn settings(self, row: usize, knobs: &mut Knobs) -> (bool, bool) {
         let streaming = self.moved() >= self.streaming_from(row, knobs);

@@ -45,7 +45,7 @@ pub const JOINED_RUN: usize = 1 << 10;
 /// How many columns go into the staging buffer at a time, if a unit is too long for a register.
 pub const RUN_COLUMNS: usize = 16;
 
-/// The code that runs in an iteration of the loops, and its numbers.
+/// The code that runs in each iteration of the loops, with its lengths, counts, strides and tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kernel {
     /// Copies `count.extent` contiguous runs of `run` bytes.

@@ -117,7 +117,8 @@ impl Windows {
     ///
     /// # Safety
     ///
-    /// * The windows are readable at `from`, and further ones each `apart` bytes later.
+    /// * A register is readable at `from`, or a window for each of the `LANES` lanes: the first at `from`,
+    ///   each next one `apart` bytes after the one before.
     #[inline(always)]
     unsafe fn load<V: Vector, const LANES: usize>(&self, from: *const u8) -> V {
         // SAFETY: the caller upholds the contract of this function.
@@ -133,7 +134,8 @@ impl Windows {
     ///
     /// # Safety
     ///
-    /// * The windows are writable at `to`, and further ones each `apart` bytes later.
+    /// * A window for each of the `LANES` lanes is writable: the first at `to`, each next one `apart` bytes
+    ///   after the one before.
     #[inline(always)]
     unsafe fn store<V: Vector, const LANES: usize>(&self, bytes: V, to: *mut u8) {
         // SAFETY: the caller upholds the contract of this function.
@@ -160,7 +162,7 @@ mod store {
 /// The values of `BY`: how steps are copied. Each has code of its own, whose loops keep their numbers in
 /// registers.
 mod by {
-    /// By a table for the windows of the source and each window of the destination.
+    /// By tables of indices, which say what bytes of the source windows go into each destination window.
     pub(super) const WINDOWS: u8 = 0;
     /// By one shuffle for the groups of a register. Nothing is streamed.
     pub(super) const GROUPS: u8 = 1;

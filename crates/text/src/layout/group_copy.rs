@@ -23,7 +23,7 @@ pub(super) struct GroupCopy {
     blocks: usize,
     pitch: usize,
     form: Form,
-    /// The bits that are flipped in the values.
+    /// The mask of the bits that are flipped in each byte of the values.
     flip: u8,
 }
 

@@ -23,8 +23,8 @@ pub struct Place {
     /// The index of the value in its block, or of the number among those of its field, and its bits in the
     /// block. `None` without blocks.
     pub in_block: Option<(u64, Vec<Range<u64>>)>,
-    /// The bits of the value of a block in the buffer: the offset of a byte, and the bits in it. Empty
-    /// without blocks, and for values that share bits.
+    /// Where the bits of the value are in the buffer: the offsets of its bytes, and its bits in each of them.
+    /// Empty without blocks, and for values that share bits.
     pub bits: Vec<(u64, Range<u64>)>,
 }
 
