@@ -398,21 +398,20 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
         assert!(length.1 > 0 && length.0.max(length.1) <= V::BYTES, "groups of another register");
         // SAFETY: a table of indices has a line.
         let indices = unsafe { load_table::<V>(indices) };
-        let mut done = (0, 0);
-        while done.1 < all.1 {
-            let (from, to, left) =
-                (at.0.wrapping_add(done.0), at.1.wrapping_add(done.1), (all.0 - done.0, all.1 - done.1));
-            // SAFETY: on either side `left` bytes are left. A register is loaded and stored whole if both
-            // sides have as many bytes.
-            unsafe {
-                if left.0.min(left.1) >= V::BYTES {
-                    V::shuffle([V::load(from)], indices).store(to);
-                } else {
-                    let register = V::load_partial(from, length.0.min(left.0));
-                    V::shuffle([register], indices).store_partial(to, length.1.min(left.1));
-                }
-            }
-            done = (done.0 + length.0, done.1 + length.1);
+        let fitting = |all: usize, length: usize| if all < V::BYTES { 0 } else { (all - V::BYTES) / length + 1 };
+        let whole = fitting(all.0, length.0).min(fitting(all.1, length.1));
+        let (mut from, mut to) = at;
+        for _ in 0..whole {
+            // SAFETY: this register is one of `whole` that end inside the bytes of either side.
+            unsafe { V::shuffle([V::load(from)], indices).store(to) };
+            (from, to) = (from.wrapping_add(length.0), to.wrapping_add(length.1));
+        }
+        let mut left = (all.0 - whole * length.0, all.1 - whole * length.1);
+        while left.1 > 0 {
+            let (read, written) = (length.0.min(left.0), length.1.min(left.1));
+            // SAFETY: `left` bytes are left on either side, of which the groups of a register are next.
+            unsafe { V::shuffle([V::load_partial(from, read)], indices).store_partial(to, written) };
+            (from, to, left) = (from.wrapping_add(read), to.wrapping_add(written), (left.0 - read, left.1 - written));
         }
     }
 }

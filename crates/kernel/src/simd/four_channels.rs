@@ -75,11 +75,15 @@ pub(super) unsafe fn split_four<V: Vector, const UNIT: usize, const LANES: usize
         // SAFETY: each lane of the four registers is one of the `LANES * 4` lanes of four vectors at `from`.
         // A vector of each row is writable, by the contract of this function.
         unsafe {
-            let [a, b, c, d] = std::array::from_fn(|i| {
-                let lane = |lane: usize| from.wrapping_add((4 * lane + i) * 16);
-                let register = V::load_lanes::<LANES>(std::array::from_fn(lane));
-                if UNIT < 4 { register.shuffle_lanes(order) } else { register }
-            });
+            // A closure would be compiled without the features of `V`.
+            let mut registers = [V::zero(); 4];
+            for (i, register) in registers.iter_mut().enumerate() {
+                *register = V::load_lanes::<LANES>(std::array::from_fn(|lane| from.wrapping_add((4 * lane + i) * 16)));
+                if UNIT < 4 {
+                    *register = register.shuffle_lanes(order);
+                }
+            }
+            let [a, b, c, d] = registers;
             let ((low, high), (other_low, other_high)) = (a.unpack::<4>(b), c.unpack::<4>(d));
             let ((first, second), (third, fourth)) = (low.unpack::<8>(other_low), high.unpack::<8>(other_high));
             for (row, register) in rows.into_iter().zip([first, second, third, fourth]) {
