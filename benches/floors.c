@@ -108,6 +108,68 @@ static void planes_8x8(const unsigned char *from, unsigned char *to) {
     for (int i = 0; i < 4000; i++) square((const float *)from + 64 * i, 8, (float *)to + 64 * i, 8);
 }
 
+// f32[9000,2,7]: two rows are interleaved. The second store overwrites what is behind the plane, as the next plane does.
+static void planes_2x7(const unsigned char *from, unsigned char *to) {
+    for (int i = 0; i < 9000; i++) {
+        const float *p = (const float *)from + 14 * i;
+        float *q = (float *)to + 14 * i;
+        __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 7);
+        __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+        _mm256_storeu_ps(q, _mm256_permute2f128_ps(low, high, 0x20));
+        _mm256_storeu_ps(q + 8, _mm256_permute2f128_ps(low, high, 0x31));
+    }
+}
+
+// f32[9000,3,5]: the second register begins with the last unit of the first.
+static void planes_3x5(const unsigned char *from, unsigned char *to) {
+    const __m256i x0 = _mm256_setr_epi32(0, 5, 0, 1, 6, 0, 2, 7), y0 = _mm256_setr_epi32(0, 0, 3, 0, 0, 4, 0, 0);
+    const __m256i x1 = _mm256_setr_epi32(7, 0, 3, 0, 0, 4, 0, 0), y1 = _mm256_setr_epi32(0, 5, 0, 1, 6, 0, 2, 7);
+    for (int i = 0; i < 9000; i++) {
+        const float *p = (const float *)from + 15 * i;
+        float *q = (float *)to + 15 * i;
+        __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 7);
+        _mm256_storeu_ps(q, _mm256_blend_ps(_mm256_permutevar8x32_ps(x, x0), _mm256_permutevar8x32_ps(y, y0), 0x24));
+        _mm256_storeu_ps(q + 7, _mm256_blend_ps(_mm256_permutevar8x32_ps(x, x1), _mm256_permutevar8x32_ps(y, y1), 0xda));
+    }
+}
+
+// f32[4000,25,2]: even and odd units, 8 of each at a time. The last 8 begin at the 17th pair.
+static void planes_25x2(const unsigned char *from, unsigned char *to) {
+    for (int i = 0; i < 4000; i++)
+        for (int j = 0; j < 4; j++) {
+            int first = j < 3 ? 8 * j : 17;
+            const float *p = (const float *)from + 50 * i + 2 * first;
+            float *q = (float *)to + 50 * i + first;
+            __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+            __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88)), odd = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+            _mm256_storeu_ps(q, _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8)));
+            _mm256_storeu_ps(q + 25, _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8)));
+        }
+}
+
+// f64[9000,3,3]: two registers and one number.
+static void planes_3x3(const unsigned char *from, unsigned char *to) {
+    for (int i = 0; i < 9000; i++) {
+        const double *p = (const double *)from + 9 * i;
+        double *q = (double *)to + 9 * i;
+        __m256d x = _mm256_loadu_pd(p), y = _mm256_loadu_pd(p + 4);
+        double last = p[8];
+        _mm256_storeu_pd(q, _mm256_blend_pd(_mm256_permute4x64_pd(x, 0x4c), _mm256_permute4x64_pd(y, 0x20), 0x4));
+        _mm256_storeu_pd(q + 4, _mm256_blend_pd(_mm256_permute4x64_pd(y, 0x4c), _mm256_permute4x64_pd(x, 0x20), 0x4));
+        q[8] = last;
+    }
+}
+
+// s4[256,1024], two in a byte to one in a byte, with its sign.
+static void unpack_s4(const unsigned char *from, unsigned char *to) {
+    const __m256i mask = _mm256_set1_epi8(15), sign = _mm256_set1_epi8(8);
+    for (int i = 0; i < 131072; i += 16) {
+        __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(from + i)));
+        __m256i units = _mm256_and_si256(_mm256_or_si256(wide, _mm256_slli_epi16(wide, 4)), mask);
+        _mm256_storeu_si256((void *)(to + 2 * i), _mm256_sub_epi8(_mm256_xor_si256(units, sign), sign));
+    }
+}
+
 // bf16[16,128] out of tiles (8,128)(2,1): pairs of rows that are interleaved unit by unit.
 static void untile(const unsigned char *from, unsigned char *to) {
     const __m256i index = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
@@ -288,6 +350,8 @@ int main(int arguments, char **argument) {
     struct { const char *name; loop run; size_t bytes, from, to; } cases[] = {
         {"frames/planes_to_bgra_224", planes_to_bgra, 3 * 50176, 0, 4 * 50176 - 1}, {"frames/bgra_to_rgb_224", bgra_to_bgr, 3 * 50176, 4 * 50176 - 1, 0},
         {"frames/bgra_to_planes_224", bgra_to_planes, 3 * 50176, 4 * 50176 - 1, 0}, {"planes/8x8_f32", planes_8x8, 4000 * 256, 0, 0},
+        {"planes/2x7_f32", planes_2x7, 9000 * 56, 0, 0}, {"planes/3x5_f32", planes_3x5, 9000 * 60, 0, 0}, {"planes/25x2_f32", planes_25x2, 4000 * 200, 0, 0},
+        {"planes/3x3_f64", planes_3x3, 9000 * 72, 0, 0}, {"small/unpack_s4", unpack_s4, 196608, 131072, 262144},
         {"tiny/nchw_to_nhwc_f32", nchw_to_nhwc, 4096, 0, 0}, {"tiny/nhwc_to_nchw_f32", nhwc_to_nchw, 4096, 0, 0}, {"tiny/transpose_f32", transpose, 4096, 0, 0},
         {"tiny/permute_0213_f32", permute_0213, 4096, 0, 0}, {"tiny/pad_rows_f32", pad_rows, 3968, 0, 4092}, {"tiny/unpad_rows_f32", unpad_rows, 3968, 4092, 0},
         {"tiny/tile_bf16", tile, 4096, 0, 0}, {"tiny/untile_bf16", untile, 4096, 0, 0}, {"small/transpose_u8", transpose_u8, 1 << 18, 0, 0},
