@@ -208,8 +208,9 @@ pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 /// the staging buffer together. A run of 256 elements is four cache lines.
 pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
-/// As [`STAGED_UNPACKED_RUN`], if the source is the side with a byte for each element. The runs are longer,
-/// because they are read from memory (Zen 5, `tile_pack_s4`).
+/// The least number of elements that follow each other on the source and go into the staging buffer together,
+/// if the source has a byte for each element. Reads from memory want longer runs than stores (Zen 5,
+/// `tile_pack_s4`).
 pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 
 // --- Programs, padding, pieces and threads ------------------------------------------------------------

@@ -19,7 +19,7 @@ pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channe
     let picks = channels.picks();
     // Without stores under a mask, the bytes between channels would be read and stored again.
     let may_store = picks.written().is_empty() || V::WINDOW == V::BYTES || walk.readable;
-    let streams = walk.streaming && picks.written().is_empty() && is_in_registers::<V>(picks);
+    let streams = streams::<V>(walk, picks);
     let rows = if V::WINDOW < V::BYTES { four_rows(channels) } else { None };
     // SAFETY: the caller upholds the contract of this function. Each arm has the number of windows of its
     // tables, or what its way needs.
@@ -47,6 +47,12 @@ pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channe
 #[inline(always)]
 fn is_in_registers<V: Vector>(picks: &Picks) -> bool {
     picks.destination == Side::Rows || V::WINDOW == V::BYTES
+}
+
+/// Whether steps store lines past the cache. The destination is then written whole, register by register.
+#[inline(always)]
+fn streams<V: Vector>(walk: &Walk<'_>, picks: &Picks) -> bool {
+    walk.streaming && picks.written().is_empty() && is_in_registers::<V>(picks)
 }
 
 /// The offset of the row of each unit of a group, if one side has groups of four and the other side has rows.
@@ -170,7 +176,7 @@ mod by {
     pub(super) const ROWS: u8 = 2;
 }
 
-/// Picks channels, `BY` windows from the `INPUTS` source windows of a step.
+/// Picks channels in the way `BY`. A step has `INPUTS` source windows, if it is copied by windows.
 struct PickChannels<'a, const INPUTS: usize, const BY: u8> {
     walk: &'a Walk<'a>,
     channels: &'a Channels,
@@ -219,8 +225,7 @@ impl<const INPUTS: usize, const BY: u8> Operation for PickChannels<'_, INPUTS, B
             // Steps that stream begin and end at lines. Steps before and after them go through the cache, and
             // may overlap them, as the last step may overlap the one before it.
             let aligned = |group: usize| iteration.to.addr().wrapping_add(group * steps.1).is_multiple_of(LINE);
-            let may_stream = walk.streaming && picks.written().is_empty() && is_in_registers::<V>(picks);
-            let head = if BY == by::WINDOWS && may_stream {
+            let head = if BY == by::WINDOWS && streams::<V>(walk, picks) {
                 (0..=whole - of_step).take(LINE).find(|&group| aligned(group))
             } else {
                 None
