@@ -1,4 +1,4 @@
-//! The questions of a plan, and the choice: the answers that are not the estimate's.
+//! The questions that a plan answers, and a *choice*: answers that replace those of the cost model.
 //!
 //! The cost model answers every question from the caches and the pair of layouts. Where its answers are
 //! close, only a measurement decides. A *choice* overrides some answers. Its text has a version and one word
@@ -7,8 +7,8 @@
 //!
 //! Each answer is a row of [`ANSWERS`], which changes numbers of the cost model and nothing else. So a choice
 //! can only select among plans that the planner makes and checks anyway, and no choice changes the bytes of a
-//! copy. A question on which a pair does not depend changes nothing either. That is why a choice of another
-//! machine can be used.
+//! copy. An answer that does not matter to a pair of layouts changes nothing. So a choice that was made on
+//! another machine can be used.
 
 use std::fmt;
 
@@ -104,7 +104,7 @@ impl Choice {
         self.answers().any(|(_, answer)| answer.question == question)
     }
 
-    /// This choice with the answers of another choice, which win.
+    /// Adds the answers of `other` to this choice. If both answer a question, the answer of `other` stays.
     pub(super) fn with(self, other: Choice) -> Choice {
         let kept = self.answers().filter(|(_, answer)| !other.answers_to(answer.question));
         kept.fold(other, |choice, (single, _)| Choice(choice.0 | single.0))

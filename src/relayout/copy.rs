@@ -1,8 +1,8 @@
 //! Copies that run once, in one of three ways:
 //!
-//! 1. Two strided sides of whole bytes are a loop nest: its loops in the order of the destination, merged
-//!    where they continue each other. Few runs are copied by the nest itself, in less time than any choice
-//!    takes.
+//! 1. If both sides are strided, and elements are whole bytes, the copy is a loop nest. Its loops are in the
+//!    order of the destination, and loops that continue each other are merged. A few runs are copied by the
+//!    nest itself, in less time than it takes to choose a kernel.
 //! 2. More runs get the kernel that a plan would choose for this nest. Nothing is allocated or kept.
 //! 3. All other copies are planned: tiles, elements that share bytes, more than 8 loops, and whatever is an
 //!    error, which the plan reports.
@@ -104,8 +104,8 @@ pub fn copy<'a>(
 ///
 /// # Errors
 ///
-/// `rank_mismatch`, `negative` if an axis that runs backwards
-/// begins before its buffer, and the errors of [`BufferTensorDesc::from_signed`] and [`copy`].
+/// `rank_mismatch`, `negative` if an axis that runs backwards begins before its buffer, and the errors of
+/// [`BufferTensorDesc::from_signed`] and [`copy`].
 ///
 /// ```
 /// use tensor_layout::{relayout::{copy_strided, Strided}, DataType};

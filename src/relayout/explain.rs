@@ -1,4 +1,4 @@
-//! The text of `explain`: the plan itself, as `Debug` prints it, a line a box.
+//! The text of `explain`: the plan itself, as `Debug` prints it, one line for each box.
 
 use std::fmt::{self, Write};
 

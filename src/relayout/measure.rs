@@ -40,7 +40,7 @@ const EVICTED: usize = 64 << 20;
 /// An answer is faster if it takes less than this part of the time of the estimate. Smaller gains are noise.
 const FASTER: f64 = 0.98;
 
-/// Whether the standard library has a clock here.
+/// Whether the standard library has a clock on this target.
 const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 impl Relayout {
@@ -104,8 +104,8 @@ impl Relayout {
         self.candidates(usize::MAX).iter().map(Relayout::choice).collect()
     }
 
-    /// Copies several times, with different plans, and returns the fastest. The destination is written as by
-    /// [`run`](Self::run). Everything else of the copy is as it was.
+    /// Copies several times, with different plans, and returns the fastest plan. The destination is written
+    /// as by [`run`](Self::run). Only the choice of the returned copy may differ from this copy.
     ///
     /// If nothing is known about the [destination's memory](DestinationMemory), a copy that a cache could
     /// hold is timed with cold caches, between writes to 64 MiB of other memory.
@@ -130,7 +130,7 @@ impl Relayout {
     }
 
     fn fastest(self, source: &[u8], mut destination: Destination<'_>, mut scratch: Vec<u8>) -> Result<Relayout, Error> {
-        // The first run takes the faults of fresh pages.
+        // The first run takes the page faults of fresh memory, and is not timed.
         self.run(source, destination.reborrow())?;
         if !HAS_CLOCK {
             return Ok(self);
@@ -142,11 +142,13 @@ impl Relayout {
         let mut faster: Vec<(f64, Choice)> =
             times.iter().zip(&plans).map(|(&time, plan)| (time, plan.choice)).collect();
         faster.retain(|&(time, _)| time < FASTER * estimate);
-        // The slowest comes first, so that the fastest answer to a question stays.
+        // The slowest choice comes first, and later answers replace earlier ones. So the fastest answer to a
+        // question stays.
         faster.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let together = faster.iter().fold(own, |all, &(_, choice)| all.with(choice));
         let best = faster.last().map_or(own, |&(_, choice)| choice);
-        // These run again beside the estimate, because the fastest of many is often only lucky.
+        // The best candidate is timed again beside the estimate, because the fastest of many is often only
+        // lucky.
         plans.retain(|plan| [own, best].contains(&plan.choice));
         if together != best {
             plans.extend(self.with_choice(together));
@@ -158,14 +160,14 @@ impl Relayout {
         Ok(Relayout { settings: Settings { choice, ..best.settings }, ..best })
     }
 
-    /// The fastest plan, measured in new buffers of at most so many bytes together. `None` if there is no
-    /// such memory.
+    /// The fastest plan, measured in new buffers of at most `most_bytes` bytes together. `None` if there is
+    /// no such memory.
     pub(super) fn measured_within(&self, most_bytes: u64) -> Option<Relayout> {
         if !HAS_CLOCK || self.needed_memory() > most_bytes {
             return None;
         }
-        // Both buffers begin at a page, like those of an engine. Pages that were never written would all be
-        // one page of zeros.
+        // Both buffers begin at a page, like those of an engine. They are written before the measurement,
+        // because pages that were never written would all be one page of zeros.
         let page = |bytes: u64| usize::try_from(bytes).ok()?.checked_add(PAGE);
         let (source, mut destination) =
             (buffer(page(self.source_needs)?, 1)?, buffer(page(self.destination_needs)?, 0)?);
@@ -222,7 +224,7 @@ impl Relayout {
         Some(Relayout { choice, settings, passes, is_direct, ..self.clone() })
     }
 
-    /// What runs, as text. Plans of equal text run equal code.
+    /// Describes the code that the plan runs. Plans with equal texts run equal code.
     fn identity(&self) -> String {
         let Passes { before, last } = &self.passes;
         let of = |program: &Program| {
@@ -236,7 +238,7 @@ impl Relayout {
     }
 }
 
-/// New memory that is written everywhere. `None` if it cannot be had.
+/// Allocates memory and writes all of it, so that its pages exist. `None` if there is not enough memory.
 fn buffer(length: usize, value: u8) -> Option<Vec<u8>> {
     let mut buffer = Vec::new();
     buffer.try_reserve_exact(length).ok()?;

@@ -7,8 +7,8 @@
 //! its range. Its kernels are chosen for these boxes.
 //!
 //! A range is contiguous on the destination, and what it reads may be spread over lines that other pieces
-//! read as well: pieces of the planes of an image all read the whole image. [`lines_read`] counts that, so
-//! that threads run pieces only where this takes less time than one thread.
+//! read as well: pieces of the planes of an image all read the whole image. [`lines_read`] counts these
+//! lines, so that threads run pieces only where they take less time than one thread.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -53,7 +53,7 @@ pub struct Piece {
     range: Range<usize>,
     /// The range of the source's bytes that are read.
     reads: Range<usize>,
-    /// The least length of the range's buffer, in bytes, for which every element is inside the buffer.
+    /// The least length in bytes of the buffer that holds the range. All elements of the piece are inside it.
     needs: u64,
     copy: PieceCopy,
 }
@@ -87,9 +87,10 @@ impl Relayout {
     /// words of 4 bytes. A piece treats the padding in its range as the copy does.
     ///
     /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece),
-    /// because threads do not pay for less. There are also fewer if the layouts are so irregular that the
-    /// pieces would have more than 8,192 boxes. There is one piece if `pieces` is 0, if the copy takes
-    /// several passes, or if the copy has more than 4,096 boxes. There are never more than 8,192 pieces.
+    /// because shorter pieces are not worth a thread. There are also fewer if the layouts are so irregular
+    /// that the pieces would have more than 8,192 boxes. There is one piece if `pieces` is 0, if the copy
+    /// takes several passes, or if the copy has more than 4,096 boxes. There are never more than 8,192
+    /// pieces.
     ///
     /// **Post-condition** (`pieces_together_are_the_whole_copy`): in any order, the pieces write the bytes
     /// that the whole copy writes, each byte once.
@@ -164,7 +165,7 @@ impl Relayout {
         Ok(with_ranges(self.partition(pieces, 1)?, destination))
     }
 
-    /// At most so many pieces. `None` if the copy stays whole.
+    /// Cuts the copy into at most `pieces` pieces. `None` if the copy stays whole.
     fn cut(&self, pieces: usize, alignment: usize) -> Result<Option<Vec<Piece>>, Error> {
         let least = self.settings.least_piece.unwrap_or(LEAST_PIECE).max(1);
         let worthwhile = self.written_size().checked_div(least).unwrap_or(0);
@@ -307,13 +308,14 @@ struct Clipped {
 }
 
 impl Spans<'_> {
-    /// The most pieces for which every piece may be compared with every box.
+    /// The most pieces into which the copy is cut. This limits the time of comparing every piece with every
+    /// box.
     fn most_pieces(&self) -> usize {
         let boxes = self.elements.len().saturating_add(self.padding.len());
         MOST_COMPARED.checked_div(boxes).unwrap_or(MOST_COMPARED)
     }
 
-    /// The parts between these bounds. `None` if they would have too many boxes.
+    /// Cuts the copy at the bounds. `None` if the parts would have too many boxes.
     fn cut(&self, bounds: &[u64]) -> Option<Vec<Clipped>> {
         let mut room = Room::new();
         let mut parts = Vec::with_capacity(bounds.len());
@@ -396,8 +398,8 @@ fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
 impl Relayout {
     /// Copies like [`run`](Self::run), on the threads of rayon's current pool. A copy of less than two
     /// [pieces](super::Settings::least_piece) runs on the calling thread only. So does a copy whose pieces
-    /// would read the same cache lines so often that these threads would be slower, such as pixels of three
-    /// bytes that two threads split into planes.
+    /// would read the same cache lines so often that several threads would be slower than one, such as pixels
+    /// of three bytes that two threads split into planes.
     ///
     /// The method needs the feature `rayon`.
     ///
@@ -437,7 +439,7 @@ impl Relayout {
         work.into_par_iter().with_max_len(1).try_for_each(|(piece, own)| piece.run(source, own))
     }
 
-    /// Whether the pieces read lines of the source so often that so many threads are slower than one.
+    /// Whether the pieces read lines of the source so often that `threads` threads are slower than one.
     fn reads_lines_again(&self, pieces: &[Piece], threads: usize) -> bool {
         let parts = pieces.iter().map(|piece| match &piece.copy {
             PieceCopy::Whole(whole) => lines_read(&whole.passes.last),

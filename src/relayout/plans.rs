@@ -57,7 +57,7 @@ struct Plan {
     used: u64,
 }
 
-/// A layout to look up, or that of a kept plan.
+/// A layout of a pair: borrowed for a look-up, or owned by a kept plan.
 #[derive(Debug, PartialEq, Eq)]
 enum Side<D> {
     Descriptor(D),
@@ -77,7 +77,8 @@ impl Plans {
         Plans { capacity: capacity.max(1), kept: Mutex::new(kept) }
     }
 
-    /// Returns the plan of a copy, which is made if it is not there. Other threads find plans meanwhile.
+    /// Returns the plan of a copy, and makes the plan if the cache does not have it. Other threads can use
+    /// the cache meanwhile.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ impl Plans {
     ) -> Result<Arc<Relayout>, Error> {
         let pair = (Side::of(from)?, Side::of(to)?);
         let mixed = mixed(pair.0.sizes());
-        // The lock ends here, because planning takes long.
+        // The lock is released before the copy is planned, because planning takes long.
         let found = self.lock().find(mixed, &pair, settings);
         if let Some(plan) = found {
             return Ok(plan);
@@ -129,7 +130,8 @@ impl Plans {
         self.len() == 0
     }
 
-    /// Nothing panics while the cache is locked, so it is whole.
+    /// Locks the cache, also if another thread has panicked. Nothing panics while the cache is locked, so it
+    /// is in order.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

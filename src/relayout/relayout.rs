@@ -79,7 +79,8 @@ impl Relayout {
     /// not whole bytes; and the errors of [`ToIndexMap::to_index_map`] (`overflow`,
     /// `not_expressible` for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
-        // Not `with`, so that only programs that may choose or measure have the code for it.
+        // This does not call `with_settings`, so that only programs that call it contain the code for choices
+        // and measurements.
         let settings = Settings::default();
         Self::planned(source, destination, &settings, Choice::default(), settings.knobs())
     }
@@ -117,7 +118,8 @@ impl Relayout {
                 let plan = planned()?;
                 Ok(plan.measured_within(most_bytes).unwrap_or(plan))
             }
-            // The plan is a KiB long, and every step after this would move it.
+            // The plan is returned as it is made, because it has about 1 KiB and every further step would
+            // move it.
             _ => planned(),
         }
     }
@@ -136,7 +138,7 @@ impl Relayout {
         knobs: Knobs,
     ) -> Result<Relayout, Error> {
         let axes = &settings.reversed;
-        // One by one, because a pair of maps would be copied once more.
+        // The maps are made one by one, because a pair of maps would be copied once more.
         let source = source.to_index_map()?;
         let destination = destination.to_index_map()?;
         let (destination_size, zero_padding) = (destination.total_size_in_bytes(), destination.has_zero_padding());

@@ -1,4 +1,4 @@
-//! Permutations of many small blocks, several blocks in one register.
+//! Permutes many small blocks of bytes in the same way, several blocks in one register.
 //!
 //! Thousands of matrices of 2 x 7 numbers are transposed, one after the other. Each matrix is smaller than
 //! two cache lines, so a kernel that is called once for each matrix spends its time on starting and
@@ -39,24 +39,27 @@
 //! of the period. Otherwise the lanes are shuffled one by one, as described above.
 //!
 //! Elements of 4 bits are shuffled as bytes, twice: once for the low half of each destination byte, and once
-//! for the high half. Each result has the wanted element in one half of its byte. A table of bits says in
-//! which half, and the element is moved to the right half.
+//! for the high half. Each shuffled byte has the wanted element in one of its halves. A mask from a table
+//! says in which, and the element is moved to its half of the destination byte.
 //!
-//! If the index of an element has the same bits on both sides, in another order, there are steps for that
-//! (`index_bits`), and no tables.
+//! In some permutations, the index of an element on the destination has the same bits as its index on the
+//! source, in another order. The module `index_bits` permutes such blocks without tables, by interleaving
+//! pairs of registers.
 //!
 //! If whole blocks fit a register, and are as long on the source as on the destination, no tables are needed:
 //! one vector of indices permutes as many blocks as the register holds, and the next vector begins after
 //! them. Pixels from RGB to BGR and mirrored rows are copied like this.
 //!
-//! Reversals and byte shuffles had engines of their own before. What one engine costs (Zen 5, AVX-512, 27
-//! November 2026): large `combine_dims_f32` takes 1.24 to 1.37 of the time that it took with its own byte
-//! shuffle. Large swaps from RGB to BGR take 1.32 to 1.38 of it, small ones 0.90 to 0.94.
+//! Before, reversals and byte shuffles each had code of their own. This one mechanism replaced both, and
+//! costs time in some cases (Zen 5, AVX-512, 27 November 2026). The benchmark `combine_dims_f32` of large
+//! tensors takes 1.24 to 1.37 times as long as with the byte shuffle. Swapping RGB to BGR takes 1.32 to 1.38
+//! times as long for large images, and 0.90 to 0.94 times for small ones.
 //!
-//! All loads and stores of tables are whole. A window that would end after the source bytes of its period
-//! begins earlier. The last vector of a period ends with the period, and may overlap the vector in front of
-//! it; both store equal bytes there. The last period ends with the copy, and may overlap the period in front
-//! of it. If there are fewer blocks than a period, the blocks are copied element by element.
+//! With tables, all loads and stores are whole registers or lanes. A window that would end after the source
+//! bytes of its period begins earlier. The last vector of a period ends with the period, and may overlap the
+//! vector in front of it; both store equal bytes there. The last period ends with the copy, and may overlap
+//! the period in front of it. If there are fewer blocks than a period, the blocks are copied element by
+//! element.
 
 use std::fmt;
 use std::ops::Range;
@@ -122,7 +125,8 @@ pub(crate) enum Shuffles {
     /// Whole blocks fit a register, and follow each other without a gap on both sides. The first `step`
     /// indices are those of the blocks that a register of `register` bytes holds.
     Whole { register: usize, step: usize, indices: [u8; LINE] },
-    /// Blocks whose indices on both sides are the same bits in another order.
+    /// The destination index of an element has the bits of its source index, in another order. Pairs of
+    /// registers are interleaved to move the bits.
     Bits(IndexBits),
     /// Any other blocks, by tables.
     Tables(Gathers),
@@ -131,7 +135,7 @@ pub(crate) enum Shuffles {
 /// A copy as permuted blocks inside a nest of loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermutedBlocks {
-    /// What runs in each iteration of the loops.
+    /// The blocks that each iteration of the outer loops copies.
     pub permutation: BlockPermutation,
     /// The remaining loops, outer to inner, with strides in bytes.
     pub outer: Vec<Stride>,
@@ -140,8 +144,8 @@ pub struct PermutedBlocks {
 }
 
 /// The loops of a copy, divided into the loops that make up many small blocks and the remaining loops.
-/// Finding the blocks is cheap, and making the tables of their permutation is not. So the caller may look at
-/// the blocks first.
+/// Finding the blocks is cheap, and making the tables of their permutation is not. So a caller can look at
+/// the blocks before it asks for the tables.
 #[derive(Debug, Clone)]
 pub struct BlockLoops {
     atom: Atom,
@@ -160,7 +164,7 @@ impl BlockLoops {
     /// Finds the blocks in a loop nest, whose loops are given outer to inner. Strides count atoms. `start` is
     /// the index of the first atom on the source and on the destination.
     ///
-    /// A chain of one loop that goes backwards is a reversal: each block is an atom.
+    /// A single loop with a negative source stride is a reversal. Then each atom is a block.
     ///
     /// Returns `None` if no chain of loops fills the destination without a gap, as several blocks of at most
     /// 1 KiB each. Also returns `None` if blocks are not whole bytes, or do not begin at whole bytes.
@@ -168,8 +172,8 @@ impl BlockLoops {
     pub fn of(atom: Atom, start: (usize, usize), mut loops: Vec<Stride>) -> Option<BlockLoops> {
         let per_byte = atom.per_byte();
         loops.retain(|step| step.extent != 1);
-        // Each loop of the chain begins where the loops before it have filled the destination. The last loop
-        // of the chain goes from block to block.
+        // Each loop of the chain continues on the destination where the loops inside it end. The last loop of
+        // the chain goes from block to block.
         let (mut chain, mut block, mut filled) = (0, 1, 1_usize);
         let continues = |step: &Stride, filled| step.extent > 1 && usize::try_from(step.destination) == Ok(filled);
         // A long run that goes backwards is reversed as a whole, and not as a part of a longer block.
@@ -233,7 +237,7 @@ impl BlockLoops {
         let sources = sources_of(&loops[..inside], before + odd)?;
         let source_span = (odd + before + after) / per_byte + 1;
         let by = shuffles(atom, &sources, [block, source_span], source_step, blocks, [register, most_windows])?;
-        // The span of the blocks begins at the lowest of them.
+        // The span begins at the block with the lowest address.
         let behind = if source_step < 0 { (blocks - 1).checked_mul(source_step.unsigned_abs())? } else { 0 };
         let lowest = (first / per_byte).checked_sub(behind)?;
         loops.drain(..=inside);
@@ -276,7 +280,7 @@ impl BlockPermutation {
         }
         let source_span = usize::try_from(*sources.iter().max()?).ok()?.checked_add(1)?;
         let source_step = isize::try_from(source_step).ok()?;
-        // All offsets of the tables fit 32 bits, and the span of the blocks fits an address.
+        // Offsets in the tables have 32 bits, so a block may not span 1 GiB or more of the source.
         if source_span >= 1 << 30 {
             return None;
         }
@@ -325,7 +329,8 @@ impl BlockPermutation {
         (last.and_then(|last| last.checked_add(self.shape.source_span)), self.blocks.checked_mul(self.shape.block))
     }
 
-    /// Where the span of some of the blocks begins in the span of all blocks, in bytes on the source.
+    /// Where the span of the given blocks begins on the source, in bytes from the start of the span of all
+    /// blocks.
     #[inline(always)]
     pub(crate) fn source_of(&self, blocks: Range<usize>) -> usize {
         let before = if self.source_step() < 0 { self.blocks - blocks.end } else { blocks.start };
@@ -379,8 +384,8 @@ fn shuffles(
     }
 }
 
-/// Returns the indices of the blocks that a register holds, if blocks are that short, and as long on the
-/// source as on the destination.
+/// Returns one vector of indices that permutes all whole blocks in a register. `None` unless atoms are bytes,
+/// a block fits a register, and blocks follow each other without a gap on both sides.
 fn whole_blocks(
     atom: Atom,
     sources: &[u32],
@@ -406,8 +411,8 @@ fn in_bytes(atom: Atom, stride: isize) -> Option<isize> {
     (stride % per_byte == 0).then(|| stride / per_byte)
 }
 
-/// How far the loops read before the first atom and after it, in atoms. `None` if the table of their offsets
-/// would overflow.
+/// How far the loops read before the first atom and after it, in atoms. `None` if the sum is 2^30 or more,
+/// because offsets in the tables have 32 bits.
 fn offsets_around(loops: &[Stride]) -> Option<(usize, usize)> {
     let (mut before, mut after) = (0_usize, 0_usize);
     for &Stride { extent, source, .. } in loops {

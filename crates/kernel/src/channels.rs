@@ -1,4 +1,5 @@
-//! Some units of every group: three channels of four, every second byte of a frame, and back.
+//! Copies some units of every group, such as three of the four bytes of a pixel, or every second byte of a
+//! frame.
 //!
 //! On one side or on both, *groups* of up to 8 units follow each other, such as the four bytes of a pixel. A
 //! copy takes some units of each group, its *channels*, in any order. The other side has groups too, or a row
@@ -13,8 +14,8 @@
 //! One mechanism copies all of these. Either side is cut into *windows*: the bytes that a register shuffles
 //! at once, which are a whole register with AVX-512 and a lane of 16 bytes elsewhere. As many groups as a
 //! register holds units are a *step*. In a step, a side of groups of `n` units has `n` windows, and a side of
-//! rows has a window of each row. Every window of the destination is put together from windows of the source,
-//! by a table of indices for each pair, which are made together with the copy:
+//! rows has a window of each row. Every window of the destination is put together from windows of the source.
+//! There is a table of indices for each pair of windows, which is made together with the copy:
 //!
 //! ```text
 //! for each step:
@@ -23,9 +24,10 @@
 //!         store the union of pick(window, table) over all windows of the source
 //! ```
 //!
-//! AVX-512 shuffles three or four windows of the source by one table. Three copies need no windows. Between
-//! groups whose units are all written, each register is shuffled once, and the next store overwrites what it
-//! has too much. With registers of 32 bytes, groups of four units are joined and split by transposing.
+//! AVX-512 shuffles three or four windows of the source by one table. Two kinds of copies need no windows. If
+//! both sides have groups, and all bytes of the destination are written, each register is shuffled once, and
+//! the next store overwrites the bytes after its groups. With registers of 32 bytes, groups of four units are
+//! made of rows, and split into rows, by transposing in registers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,18 +38,18 @@ use crate::machine::LINE;
 /// The most units of a group, and the most channels.
 pub const MOST_CHANNELS: usize = 8;
 
-/// The length of the windows where registers have 32 bytes.
+/// Bytes of a window, if registers have 32 bytes. A shuffle of AVX2 or NEON stays inside 16 bytes.
 const LANE: usize = 16;
 
-/// The highest bit of an index. In a window of 16 bytes it picks nothing, as in the shuffles of lanes. In a
-/// window of 64 bytes it picks the byte that the other bits name, because it is a bit of the mask under which
-/// AVX-512 shuffles.
+/// The highest bit of a shuffle index. In a window of 16 bytes, an index with this bit selects nothing. In a
+/// window of 64 bytes that is shuffled on its own, only an index with this bit selects a byte, because the
+/// bit goes into the mask of the AVX-512 shuffle.
 const HIGHEST: u8 = 0x80;
 
 /// Some units of every group. The unit of channel `c` in group `g` moves from `channels[c].0 + g * steps.0`
 /// on the source to `channels[c].1 + g * steps.1` on the destination, in bytes.
 ///
-/// The fields are private, because the tables are made together with them.
+/// The fields are private, because the shuffle tables are made from them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Channels {
     unit: usize,
@@ -75,8 +77,9 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// The side of groups that are `step` bytes apart. `None` if the channels are not inside such a group, or
-    /// none is its first unit.
+    /// How a side is laid out whose groups are `step` bytes apart: as rows if that is the length of a unit,
+    /// else as groups. `None` if a channel is not inside its group, or if no channel is the first unit of a
+    /// group.
     fn of(unit: usize, step: usize, mut offsets: impl Iterator<Item = usize>) -> Option<Side> {
         if step == unit {
             return Some(Side::Rows);
@@ -100,12 +103,13 @@ impl Side {
     }
 }
 
-/// A vector of a table. The alignment keeps it inside one line.
+/// A vector of shuffle indices. Its alignment keeps it inside one cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(64))]
 pub(crate) struct Line(pub(crate) [u8; LINE]);
 
-/// The tables of a step, for windows of `window` bytes. Tables of shorter windows repeat in a line.
+/// The shuffle tables of a step, for windows of `window` bytes. The table of a 16-byte window is repeated in
+/// every lane of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Picks {
     pub(crate) window: usize,
@@ -115,17 +119,18 @@ pub(crate) struct Picks {
     /// windows of the source. So 5 to 7 windows are counted as 8, and nothing is picked from the extra
     /// windows.
     pub(crate) windows: (usize, usize),
-    /// The indices, and then what is written: a second list would take as long to allocate as to fill.
+    /// The shuffle indices, and then the masks of written bytes. One list has both, because a second list
+    /// would take as long to allocate as to fill.
     tables: Vec<Line>,
-    /// How many groups a register holds, and the indices that shuffle them, if both sides have groups and
-    /// every unit of the destination is a channel.
+    /// If both sides have groups, and every unit of the destination is a channel: how many groups a register
+    /// holds, and the indices that shuffle all of them at once.
     pub(crate) shuffle: Option<(usize, Line)>,
 }
 
 impl Channels {
     /// Returns the copy of some units of `groups` groups, for vectors of `register` bytes: 32 or 64. Groups
     /// are `steps` bytes apart, source and destination, and `channels` has the offsets of each channel in the
-    /// first of them.
+    /// first group.
     ///
     /// Returns `None` if a unit does not have 1, 2 or 4 bytes, if there are no groups, or if there are no
     /// channels or more than [`MOST_CHANNELS`]. Also returns `None` if a side has neither a row for each
@@ -233,7 +238,8 @@ impl Picks {
         let pairs = of_window * outputs;
         let mut tables = Vec::with_capacity(pairs + outputs);
         tables.resize(pairs, Line([nothing; LINE]));
-        // A side of rows, or of groups whose units are all channels, has no other bytes.
+        // A destination of rows, or of groups whose units are all channels, needs no mask, because every byte
+        // is written.
         let units = channels.iter().fold(0_u8, |units, &(_, to)| units | 1 << (to / unit).min(MOST_CHANNELS - 1));
         let is_whole = match destination {
             Side::Rows => true,
@@ -243,10 +249,11 @@ impl Picks {
             tables.resize(pairs + outputs, Line([0; LINE]));
         }
         let (indices, written) = tables.split_at_mut(pairs);
-        // The windows have 16 or 64 bytes, and a division would take most of the time.
+        // A window has 16 or 64 bytes, so offsets are shifted. A division would take most of the time of this
+        // loop.
         let shift = window.trailing_zeros();
-        // Where the units of a channel begin, if the windows of a step follow each other. A unit never
-        // crosses the end of a window, because every offset is a multiple of its length.
+        // The offset of the first unit of a channel, if the windows of a step follow each other. A unit never
+        // crosses the end of a window, because every offset is a multiple of the unit's length.
         let start = |side: Side, offset: usize, channel: usize| match side {
             Side::Groups(_) => offset,
             Side::Rows => channel * window,
@@ -291,8 +298,8 @@ fn lines_of(window: usize, inputs: usize) -> usize {
     if window == LINE && is_array(inputs) { 1 } else { inputs }
 }
 
-/// Whether windows of whole registers are shuffled as one array. By trial (Zen 5): for two of them, a shuffle
-/// of each takes 0.8 of the time.
+/// Whether one shuffle takes all source windows, as an array of whole registers. Two windows are shuffled one
+/// by one, which takes 0.8 of the time of a shuffle of both (Zen 5).
 pub(crate) const fn is_array(inputs: usize) -> bool {
     matches!(inputs, 3 | 4)
 }

@@ -51,13 +51,13 @@ pub struct Copy<L = Vec<Loop>> {
     access: Access,
     reach: Reach,
     bytes: u64,
-    /// The code over the vectors of a level; `None` for safe Rust.
+    /// The function that runs the kernel with the vectors of a level. `None` if the kernel runs in safe Rust.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
     code: Option<simd::Run>,
 }
 
-/// What runs, in a line: the bytes that are written, where the first iteration begins, the loops, the kernel
-/// and how it prefetches.
+/// Prints the copy on one line: the bytes that are written, where the first iteration begins, the loops, the
+/// kernel and how it prefetches.
 impl<L: FixedList<Loop>> fmt::Debug for Copy<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes at +{} -> +{}; ", self.bytes, self.start.0, self.start.1)?;
@@ -193,15 +193,15 @@ fn check(
     let register = level.has_vectors().then(|| level.register());
     let reach = Reach::new(kernel, loops, start)?;
     kernel.fit(Context { loops, streaming: access.streaming, register })?;
-    // A source of a few bytes may be repeated more often than a `u64` can count, but no destination is long
-    // enough for that.
+    // Loops with strides of 0 may repeat a few bytes more often than a `u64` can count. Such a copy is
+    // refused.
     let extents = loops.iter().map(Loop::extent);
     let bytes = extents.fold(kernel.bytes(), |bytes, extent| bytes?.checked_mul(u64::try_from(extent).ok()?));
     Ok((reach, bytes.ok_or(Misfit::Reach)?))
 }
 
-/// The code over vectors of a level; `None` for safe Rust. `Available` has checked that this CPU has the
-/// features of the vectors, whose size is [`Available::register`].
+/// Returns the function that runs kernels with the vectors of a level, or `None` for safe Rust. `Available`
+/// has checked that this CPU has the features of the vectors, whose size is [`Available::register`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", feature = "software"))]
 fn code(level: Available) -> Option<simd::Run> {
     use super::level::Level;
@@ -220,8 +220,8 @@ fn code(level: Available) -> Option<simd::Run> {
     })
 }
 
-/// A destination into which several copies run, and one store fence after all of them. A fence waits until
-/// all non-temporal stores have reached memory, so a fence after each copy of a few KiB takes longer than the
+/// A destination for several copies, with one store fence after the last of them. A fence waits until all
+/// non-temporal stores have reached memory, so a fence after each copy of a few KiB takes longer than the
 /// copy.
 ///
 /// ```
@@ -248,7 +248,7 @@ pub struct Copies<'a> {
 impl<'a> Destination<'a> {
     /// Calls a function that runs copies into this destination, and then a store fence if one of them needs
     /// it.
-    // The function is given a reference, so that it cannot forget the fence.
+    // The function gets a reference, so it cannot leak the [`Copies`], whose drop runs the fence.
     pub fn with_copies<R>(self, run: impl FnOnce(&mut Copies<'_>) -> R) -> R {
         run(&mut Copies { destination: self, fence: Fence { needed: false }, one_thread: PhantomData })
     }
@@ -288,7 +288,7 @@ impl Drop for Fence {
     #[inline(always)]
     fn drop(&mut self) {
         if self.needed {
-            // Miri has no non-temporal stores, and does not know the fence.
+            // Miri does not run the fence instruction, and makes no non-temporal stores.
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             // SAFETY: `sfence` is an instruction of SSE, which every x86-64 CPU has.
             unsafe {

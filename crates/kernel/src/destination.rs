@@ -1,5 +1,5 @@
-//! The memory that a copy writes. Kernels do not read it back, except for bytes between those that they
-//! write, where it may be read.
+//! The memory that a copy writes. Kernels read it only if it is marked as readable, and only to keep bytes or
+//! bits between the written ones.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -9,12 +9,12 @@ use std::ptr::NonNull;
 /// The bytes that a copy writes.
 ///
 /// A `&mut [u8]`, a `&mut Vec<u8>` and a `&mut [u8; N]` convert into a destination.
-/// [`write_only`](Self::write_only) makes one of a pointer to memory that must not be read, such as a mapped
-/// GPU buffer.
+/// [`write_only`](Self::write_only) makes a destination from a pointer to memory that must not be read, such
+/// as a mapped GPU buffer.
 ///
-/// A destination of initialised bytes can be read and written. All others are only written, and no reference
-/// to their bytes is made. A destination belongs to one copy at a time, like a `&mut [u8]`, and can be sent
-/// to another thread. To write it from several threads, [split](Self::split_at) it.
+/// A destination of initialised bytes can be read and written. All other destinations are only written, and
+/// no reference to their bytes is made. A destination belongs to one copy at a time, like a `&mut [u8]`, and
+/// can be sent to another thread. To write it from several threads, [split](Self::split_at) it.
 pub struct Destination<'a> {
     start: NonNull<u8>,
     length: usize,
@@ -107,7 +107,7 @@ impl<'a> Destination<'a> {
     // * split_at.error: a split is refused only after the end.
     pub fn split_at(self, middle: usize) -> (Destination<'a>, Destination<'a>) {
         assert!(middle <= self.length, "a destination of {} bytes is split at byte {middle}", self.length);
-        // SAFETY: `middle` is inside the bytes or at their end.
+        // SAFETY: by the assertion above, `middle` is inside the bytes or at their end.
         let start = unsafe { self.start.add(middle) };
         (Destination { length: middle, ..self }, Destination { start, length: self.length - middle, ..self })
     }
@@ -137,7 +137,7 @@ impl<'a> Destination<'a> {
     // * part.error: `None` comes only for a range that is not inside.
     pub fn part(&mut self, range: Range<usize>) -> Option<Destination<'_>> {
         let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
-        // SAFETY: the range starts inside the bytes or at their end.
+        // SAFETY: by the check above, the range starts inside the bytes or at their end.
         let start = unsafe { self.start.add(range.start) };
         Some(Destination { start, length, readable: self.readable, memory: PhantomData })
     }

@@ -1,8 +1,9 @@
 //! Which vectors this CPU and its operating system have.
 //!
-//! `is_x86_feature_detected!` asks for all instructions that there are, by ten CPUID instructions. In a
-//! virtual machine each of them takes 4 to 8 us, because the host answers it. These are three, and none if
-//! the C library has asked: glibc does when the program starts, and 2.33 and later tell.
+//! `is_x86_feature_detected!` looks up all features of a CPU, with ten CPUID instructions. In a virtual
+//! machine each CPUID takes 4 to 8 us, because the host answers it. This module needs three of them. With
+//! glibc 2.33 or later it needs none: glibc looks up the features when a program starts, and has a function
+//! that returns them.
 
 use std::sync::OnceLock;
 
@@ -16,7 +17,7 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// The features of this CPU, which is asked once.
+    /// The features of this CPU. They are looked up once, and kept.
     pub(crate) fn of_this_cpu() -> Features {
         static FEATURES: OnceLock<Features> = OnceLock::new();
         *FEATURES.get_or_init(|| Features::of_c_library().unwrap_or_else(Features::of_cpuid))
@@ -42,10 +43,10 @@ impl Features {
                     name: *const c_char,
                 ) -> Option<unsafe extern "C" fn(c_uint) -> *const Leaf>;
             }
-            // SAFETY: the name ends in a zero byte, and a null library stands for all that are loaded. The
-            // name begins with two underscores, so it is glibc's own, and has been this function since 2.33:
-            // it takes any number, and returns an entry of a table that stays until the program ends. A
-            // function that is missing is null, which is `None`.
+            // SAFETY: the name ends in a zero byte, and a null library stands for all loaded libraries. Only
+            // glibc may use names that begin with two underscores, and since 2.33 this name is a function of
+            // this signature: it takes any number, and returns an entry of a table that stays until the
+            // program ends. If there is no such function, `dlsym` returns null, which is `None`.
             let leaf =
                 unsafe { dlsym(std::ptr::null_mut(), c"__x86_get_cpuid_feature_leaf".as_ptr())?(LEAF_7).as_ref()? };
             return Some(Features::listed(leaf.active[1], leaf.active[2], YMM | ZMM));
@@ -61,13 +62,14 @@ impl Features {
         if leaf(0, 0).eax < 7 || leaf(1, 0).ecx & OSXSAVE_AND_AVX != OSXSAVE_AND_AVX {
             return Features { avx2: false, avx512: false };
         }
-        // SAFETY: the instruction exists if the bit OSXSAVE is set.
+        // SAFETY: the instruction exists, because the bit OSXSAVE is set, as checked above.
         let saved = unsafe { std::arch::x86_64::_xgetbv(0) };
         let leaf = leaf(7, 0);
         Features::listed(leaf.ebx, leaf.ecx, saved)
     }
 
-    /// The features of two registers of leaf 7, where the operating system saves some registers.
+    /// The features that CPUID lists in the registers EBX and ECX of leaf 7, if the operating system saves
+    /// the vector registers that they need. `saved` is XCR0.
     fn listed(ebx: u32, ecx: u32, saved: u64) -> Features {
         let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
         Features {
@@ -77,6 +79,7 @@ impl Features {
     }
 }
 
-/// The bits of XCR0 for registers of 32 bytes, and for those of 64 bytes and their masks.
+/// The bits of XCR0 that are set if the operating system saves registers of 32 bytes (`YMM`), or registers of
+/// 64 bytes and mask registers (`ZMM`).
 const YMM: u64 = 0b110;
 const ZMM: u64 = 0b1110_0110;

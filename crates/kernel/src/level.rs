@@ -6,9 +6,9 @@ use std::str::FromStr;
 #[cfg(target_arch = "x86_64")]
 use crate::features::Features;
 
-/// Whether this is a small program (feature `small`): vectors have one width, and rare kernels run in safe
-/// Rust. Tests, which turn on every feature, are for the whole program. The compiler leaves out code behind
-/// `!SMALL_PROGRAM`.
+/// Whether the crate is built small (feature `small`): vectors have one width, and rare kernels run in safe
+/// Rust. The compiler leaves out code behind `!SMALL_PROGRAM`. With the feature `software` nothing is left
+/// out, so that tests with all features cover everything.
 pub const SMALL_PROGRAM: bool = cfg!(all(feature = "small", not(feature = "software")));
 
 /// A set of kernels, named after the instructions it requires.
@@ -48,7 +48,8 @@ impl Level {
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
-            // The first byte of a register is the first byte in memory only in little-endian programs.
+            // The kernels assume that the first byte of a register is the first byte in memory. Only
+            // little-endian programs have this order.
             #[cfg(target_arch = "aarch64")]
             Level::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "x86_64")]
@@ -139,7 +140,8 @@ impl Available {
         }
     }
 
-    /// The level below with registers of half a line, if registers have a line.
+    /// The level with registers of half a cache line, if this level has registers of a whole line. Otherwise
+    /// this level.
     #[must_use]
     pub fn with_half_registers(self) -> Available {
         match self.0 {

@@ -16,7 +16,7 @@ pub struct Stride {
     pub destination: isize,
 }
 
-/// `32 x (+802816, -3211264)`: the extent, and the strides on the source and on the destination.
+/// Prints the extent, and the strides on the source and on the destination: `32 x (+802816, -3211264)`.
 impl fmt::Debug for Stride {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} x ({:+}, {:+})", self.extent, self.source, self.destination)

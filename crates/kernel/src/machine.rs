@@ -40,7 +40,8 @@ impl Caches {
         let caches = None;
         let caches = caches.or_else(|| {
             let folder = std::path::Path::new("/sys/devices/system/cpu/cpu0/cache");
-            // Nearly all CPUs of x86-64 have described themselves. A small program leaves it at that.
+            // Nearly every x86-64 CPU describes its caches itself, so a program with the feature `small`
+            // reads no files of Linux.
             let enough = cfg!(all(feature = "small", target_arch = "x86_64"));
             if cfg!(target_os = "linux") && !enough { Self::in_folder(folder) } else { None }
         });
@@ -66,9 +67,9 @@ impl Caches {
     }
 }
 
-/// The caches that glibc found when the program started. A CPUID instruction takes 4 to 8 us in a virtual
-/// machine, because the host answers it. Before its version 2.33, glibc asks again. `None` for caches that
-/// glibc does not know, and for other C libraries.
+/// The caches that glibc found when the program started. They are asked for first, because a CPUID
+/// instruction takes 4 to 8 us in a virtual machine. (glibc before 2.33 executes CPUID again.) `None` if
+/// glibc does not know the caches, and for other C libraries.
 #[cfg(target_arch = "x86_64")]
 fn of_c_library() -> Option<Caches> {
     // Miri knows no caches.
@@ -127,7 +128,7 @@ pub(crate) mod cpuid {
         Some(Caches { l1, l1_ways, l2 })
     }
 
-    /// The kinds of caches, in the lowest bits of a description.
+    /// The kinds of caches that hold data. CPUID has the kind in the lowest five bits of EAX.
     const DATA: u32 = 1;
     const UNIFIED: u32 = 3;
 

@@ -80,7 +80,7 @@ impl<'a> Odometer<'a> {
         };
         let (outer, innermost) = last(loops);
         let (outer, middle) = last(outer);
-        // A nest in which the two innermost loops have no iterations ends at once.
+        // If one of the two innermost loops has no iterations, the nest has none.
         let some = innermost.extent.min(middle.extent).min(1);
         let outer_count = if outer.is_empty() { some } else { count(outer) * some };
         Odometer { outer, outer_count, middle, innermost, left: 0, ..one }

@@ -127,7 +127,7 @@ impl<L: FixedList<Stride>> PlainNest<L> {
 /// # Safety
 ///
 /// * Every run of the nest is readable on the source and writable on the destination.
-// A call would take 3 ns of the 9 ns of six elements (Zen 5).
+// Inlined, because a call would take 3 ns of the 9 ns of a copy of six elements (Zen 5).
 #[cfg_attr(not(feature = "small"), inline(always))]
 #[cfg_attr(feature = "small", inline(never))]
 unsafe fn copy_all(run: usize, loops: &[Stride], mut from: *const u8, mut to: *mut u8) {
@@ -181,7 +181,7 @@ type Rows<'a> = (*const u8, *mut u8, &'a Stride, &'a Stride);
 ///
 /// # Safety
 ///
-/// * `copy` may be called for every one of these runs.
+/// * `copy` may be called with the addresses of every run of the two loops.
 #[inline(always)]
 unsafe fn walk((mut from, mut to, middle, inner): Rows<'_>, copy: impl Fn(*const u8, *mut u8)) {
     for _ in 0..middle.extent {

@@ -1,7 +1,7 @@
 //! Boxes of elements that are not whole bytes on one side or on both: 1 to 7 bits.
 //!
 //! All kernels copy whole bytes, so there is one rule: *widen, copy bytes, narrow*. Some iterations of the
-//! loops are taken together, until their elements, one a byte, fill a staging buffer in the L1 cache. The
+//! loops are taken together, until their elements, one byte each, fill a staging buffer in the L1 cache. The
 //! packed source is unpacked into one buffer, in its own order. A copy of whole bytes, with all the kernels
 //! for such copies, brings the elements into the order of the destination. A packed destination is packed
 //! from there:
@@ -150,8 +150,8 @@ fn unstaged(row: u64, widths: Widths, site: Site<'_>) -> Result<Step, Error> {
 /// are taken first, and then other iterations until a buffer is full.
 fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
-    // A source that has a byte for each element is read from memory by the copy of bytes, so its runs are
-    // longer.
+    // If the source has a byte for each element, the copy of bytes reads it from memory. Its runs should be
+    // longer than those of a staging buffer.
     let (unpack, pack) = widths.changes();
     let steps = match (unpack, pack) {
         (Some(_), None) => [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)],
@@ -170,7 +170,8 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
             let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
             let mut some = length.div_ceil(run).min(room).min(extent);
             if some < extent && some > group {
-                // As many iterations of the innermost loop are taken as fill whole bytes on the packed side.
+                // The iterations of the innermost loop are rounded down, so that they fill whole bytes on the
+                // packed side.
                 some = some.saturating_sub(some.checked_rem(group).unwrap_or(0));
             }
             let some = some.max(own);
@@ -186,7 +187,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     staged
 }
 
-/// The first loop that walks forwards on both sides with this stride on one of them, and its index.
+/// The first loop that goes forwards on both sides and has this stride on one side, and its index.
 fn loop_of_stride(copy: &CopyBox, of_source: bool, stride: u64) -> Option<(usize, Stride)> {
     copy.loops.iter().enumerate().find_map(|(index, step)| {
         let own = step.stride().filter(|own| own.ascends() && own.extent > 1)?;
@@ -268,7 +269,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
     let copied = |sides: &dyn Fn(&StagedLoop) -> (u64, u64)| {
         let strided = |step: &StagedLoop| {
             let (source, destination) = sides(step);
-            // Nothing is copied twice from or to a staging buffer.
+            // A loop with a stride of 0 on both sides would only copy the same elements again.
             if source > 0 || destination > 0 { Loop::strided(step.extent, source, destination) } else { None }
         };
         CopyBox { source: 0, destination: 0, loops: inner.iter().filter_map(strided).collect() }.in_order()
@@ -278,7 +279,8 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         prefetch: site.prefetch && reads,
         ..site
     };
-    // A side that has a byte for each element takes the place of its buffer.
+    // A side that already has a byte for each element needs no buffer: the copy reads it or writes it
+    // directly.
     let first = unpack
         .map(|change| rows_of(copied(&|step| (step.source, step.unpacked)), &outer, change, site_of(true, false)))
         .transpose()?;

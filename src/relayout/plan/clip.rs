@@ -45,7 +45,7 @@ impl Spanned {
 pub(crate) struct Room {
     /// How many more boxes there may be.
     boxes: usize,
-    /// How many more entries the tables of these boxes may have. Every other loop counts as two entries.
+    /// How many more entries the tables of these boxes may have. A strided loop counts as two entries.
     entries: u64,
     /// How many more loops and entries may be visited.
     steps: u64,
@@ -97,7 +97,7 @@ impl Clip<'_> {
             return self.descend_table(entries, (source, destination), rest, lasts);
         }
         let stride = first.stride()?;
-        // How many iterations begin, or end, in front of a bound of the range.
+        // How many iterations have their element at offset `last` in front of a bound of the range.
         let before = |bound: u64, last: u64| {
             let distance = bound.saturating_sub(destination.saturating_add(last));
             distance.div_ceil(stride.destination.max(1)).min(stride.extent)

@@ -23,7 +23,7 @@ pub(crate) use strided_copy::{LINE, PAGE};
 pub(crate) const STREAMING_FROM: u64 = 8 << 20;
 
 /// The size of a copy, in bytes read and written, from which on it uses non-temporal stores into memory that
-/// was just written. It is half of an L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Zen 3).
+/// was just written. It is half of an L3 cache of 32 MiB. On a Zen 3, the best size was between 9 and 28 MiB.
 pub(crate) const REUSED_STREAMING_FROM: u64 = 16 << 20;
 
 /// The size of a copy of long rows, in bytes read and written, from which on it uses non-temporal stores.
@@ -31,7 +31,7 @@ pub(crate) const REUSED_STREAMING_FROM: u64 = 16 << 20;
 /// stores, copies of 8 to 16 MiB in rows of 256 bytes and more took 1.2 to 1.7 times as long (Zen 4).
 pub(crate) const LONG_ROWS_STREAMING_FROM: u64 = 16 << 20;
 
-/// The least number of bytes, contiguous on both sides, of a long row.
+/// The least length of a long row, in bytes. All bytes of a row are contiguous on both sides.
 pub(crate) const LONG_ROW: usize = 2 * LINE;
 
 // --- Prefetch -----------------------------------------------------------------------------------------
@@ -50,8 +50,8 @@ pub(crate) const LONG_RUN: usize = PAGE;
 /// How many bytes ahead a long row is prefetched, if it is read in turns with other rows. By trial.
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
-/// The most runs of an iteration that are prefetched one by one. The prefetches of more runs would be a burst
-/// (rule 4). Not tuned.
+/// The most runs of an iteration that are prefetched one by one. The prefetches of more runs would fill the
+/// queue of outstanding misses. Not tuned.
 pub(crate) const FEW_RUNS: usize = 4;
 
 // --- Contiguous runs ----------------------------------------------------------------------------------
@@ -75,8 +75,8 @@ pub(crate) const SMALL: usize = 64;
 /// The size of a plane of interleaved runs, in bytes, below which the next plane is prefetched. By trial.
 pub(crate) const SMALL_PLANE: usize = 1 << 16;
 
-/// The most 16-byte units of a plane that is transposed only in blocks of 16-byte units. On either side, 16
-/// KiB stay in the L1 cache. By trial.
+/// The most units of a plane of 16-byte units that is transposed in squares of registers, and not in panels.
+/// Its 16 KiB on either side stay in the L1 cache. By trial.
 pub(crate) const FEW_LANES: usize = 1 << 10;
 
 /// The most bytes from the first to the last row, on either side, of a plane that is transposed in squares of
@@ -113,7 +113,7 @@ pub(crate) const LONG_PIECE: usize = 1 << 10;
 /// The most rows and columns of a plane that is a single panel. A kernel lists this many offsets at a time.
 pub(crate) const MOST_LISTED: u32 = 512;
 
-/// A row pitch, in bytes. If a row pitch is a multiple of it, all rows are in one set of the TLB (Zen 5).
+/// Rows whose pitch is a multiple of this number of bytes are all in one set of the TLB (Zen 5).
 pub(crate) const TLB_PITCH: usize = 1 << 16;
 
 /// The length of a destination run, in bytes, in a panel whose source rows are whole pages apart and whose
@@ -161,11 +161,12 @@ pub(crate) const FEW_WAYS: usize = 8;
 
 // --- Which micro-kernel a box gets --------------------------------------------------------------------
 
-/// The longest unit that is transposed, in bytes (rule 1).
+/// The longest unit that is transposed, in bytes. Longer runs are copied as they are, because nearly all of
+/// their lines are whole.
 pub(crate) const LONGEST_TRANSPOSED: usize = strided_copy::kernel::LONGEST_UNIT;
 
-/// The least number of bytes that an axis of a plane should span on the side where it is packed (rule 1).
-/// Longer runs gain nothing on a Zen 5 and a Zen 3.
+/// The least number of bytes that an axis of a plane should span on the side where it is packed, so that
+/// nearly all lines are whole. Longer axes gain nothing on a Zen 5 and a Zen 3.
 pub(crate) const MIN_AXIS: usize = 512;
 
 /// The most entries of a table of offsets that replaces fused loops: 32 KiB. Further loops are not fused.
@@ -176,7 +177,8 @@ pub(crate) const LARGEST_TABLE: usize = 4096;
 /// The largest panel in bytes. Two panels of this size fit half an L2 cache. By trial.
 pub(crate) const LARGEST_PANEL: usize = 1 << 17;
 
-/// The most source rows of a panel. For units of one byte, they are whole lines of the destination. By trial.
+/// The most source rows of a panel. Units of one byte in that many rows fill whole lines of the destination.
+/// By trial.
 pub(crate) const PANEL_ROWS: usize = 256;
 
 /// The shortest row of a panel, in bytes. If the row pitch is whole pages, the shortest row is twice as long.
@@ -221,7 +223,8 @@ pub(crate) const PREPARED_BOXES: u64 = 64;
 /// The most boxes of padding. A destination with more boxes of padding is first filled as a whole. Not tuned.
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 
-/// If runs of padding are shorter than this on average, in bytes, the destination is filled first (Zen 5).
+/// If runs of padding are shorter than this on average, in bytes, the destination is filled before the
+/// elements are copied (Zen 5).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
 /// The longest gap, in bytes, between two short runs of padding that is filled together with them, and copied
@@ -245,12 +248,12 @@ pub(crate) const MOST_ENTRIES: u64 = 1 << 20;
 /// takes tens of milliseconds. If this limit is reached, half as many pieces are tried. Not tuned.
 pub(crate) const MOST_CLIP_STEPS: u64 = 1 << 20;
 
-/// The most comparisons of a box with the bounds of a piece: the number of boxes times the number of pieces,
-/// of which there are fewer if necessary. Not tuned.
+/// The most comparisons of a box with a piece when a copy is cut. If the boxes times the pieces would be
+/// more, fewer pieces are made. Not tuned.
 pub(crate) const MOST_COMPARED: usize = 1 << 23;
 
 /// A piece may be longer or shorter than an equal share by one part in this many. This lets the piece end at
-/// a step of a large stride. Not tuned.
+/// a multiple of a large stride. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;
 
 /// The least size of a piece, in bytes, for which a thread that is awake pays: two pieces of this size on two

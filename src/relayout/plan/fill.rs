@@ -1,5 +1,5 @@
-//! The padding of a destination. It is written together with the elements if a sweep of its own would cost
-//! time.
+//! The padding of a destination. Padding is written together with the elements where a second sweep over the
+//! destination would cost time.
 
 use std::ops::Range;
 

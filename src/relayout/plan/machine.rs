@@ -32,19 +32,19 @@ pub(crate) struct Knobs {
     pub(crate) prefetch_above: u64,
     pub(crate) panel: usize,
     pub(crate) panel_width: usize,
-    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. If it is
-    /// `None`, panels are whose rows are spread over the sets of that cache, and all panels with registers of
-    /// half a line, which read each source line twice.
+    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. `None`
+    /// stands for panels whose rows are spread over the sets of the L1 cache. With registers of half a line
+    /// it stands for all panels, because such registers read each source line twice.
     pub(crate) panels_in_l1: Option<bool>,
     /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
     /// evict each other in a cache of few ways.
     pub(crate) joins_tiles: bool,
     /// Whether copies in the L2 cache are in a scattered order.
     pub(crate) scattered: bool,
-    /// Whether 8 or 16 rows are interleaved in registers that they just fill. `None` if the kind of stores
-    /// decides.
+    /// Whether 8 or 16 rows are interleaved in registers even if a register holds no more units than that.
+    /// Otherwise they are transposed in panels. `None` means: only with non-temporal stores.
     pub(crate) fills_registers: Option<bool>,
-    /// Whether small copies may run as plain loops.
+    /// Whether small copies may run as plain loops, without a kernel.
     pub(crate) plain_loops: bool,
 }
 

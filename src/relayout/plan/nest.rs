@@ -1,5 +1,5 @@
-//! Loop nests in bytes, and the operations on them: a nest is made of the loops of a box, loops are taken
-//! out, cut and ordered, and what is left goes around a kernel.
+//! Loop nests in bytes. A nest is made of the loops of a box. Loops are taken out of it, cut and ordered, and
+//! the remaining loops go around a kernel.
 
 use std::cmp::Reverse;
 
@@ -49,7 +49,8 @@ pub(super) fn loops_in_bytes<'a>(
     Some(loops)
 }
 
-/// Appends the loops of [`loops_in_bytes`] to a list. Moving a whole list would take longer than filling it.
+/// Appends the loops of [`loops_in_bytes`] to a list. The list is filled in place, because moving a whole
+/// list would take longer than filling it.
 fn add_loops_in_bytes<'a>(
     loops: &mut NestLoops,
     steps: impl Iterator<Item = &'a map::Loop>,
@@ -180,8 +181,8 @@ pub(super) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
 }
 
-/// Returns the copy of a kernel that was chosen, checked. The error is `overflow` if an iteration ends after
-/// the last address.
+/// Makes a copy of the chosen kernel, and checks it. The error is `overflow` if an iteration ends after the
+/// last address.
 pub(super) fn checked<L: FixedList<Loop>>(
     kernel: Kernel,
     loops: L,

@@ -82,7 +82,8 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     };
     let source_row = plane.source_row();
     let ahead = match order {
-        // The hardware prefetcher follows rows that are almost one run.
+        // Rows with a gap of less than a line between them are almost one run, which the hardware prefetcher
+        // follows.
         RunOrder::Source => {
             let apart = rows.stride().is_some_and(|pitch| pitch >= source_row + LINE);
             let at_once = if *unit < LINE { 2 } else { 1 };
@@ -145,7 +146,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     }
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
-    // All these numbers are powers of two, so a panel has whole lines of rows.
+    // All limits are powers of two, so that the rows of a panel fill whole lines of the destination.
     let most_rows = match plane.rows.are_multiples_of(PAGE) {
         _ if one_tlb_set => tlb_rows(&plane.rows).max(LINE / unit),
         _ if scattered => usize::MAX,
@@ -161,8 +162,9 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     // If all rows are in one page, they are read almost as one run. Prefetches into the L2 cache are soon
     // enough then.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
-    // Lines of rows that are spread over the sets of the L1 cache stay there until they are read. If rows are
-    // whole pages apart, or begin inside lines, a Zen 5 takes 1.1 to 1.3 times as long.
+    // If rows are spread over the sets of the L1 cache, their prefetched lines stay there until they are
+    // read. If rows are whole pages apart, or begin inside lines, prefetching into the L1 cache takes 1.1 to
+    // 1.3 times as long (Zen 5).
     let spread = plane.rows.are_multiples_of(LINE) && !plane.rows.are_multiples_of(PAGE);
     let stage = match u8::try_from(height / (LINE / unit)).unwrap_or(u8::MAX) {
         MORE_STAGED_LINES.. if conflicts => Stage::Lines(MORE_STAGED_LINES),

@@ -1,5 +1,5 @@
-//! Boxes of many small blocks whose elements are permuted, and the choice of boxes that are permuted block by
-//! block.
+//! Finds boxes that permute elements inside many small blocks, and decides which of them get a block
+//! permutation.
 
 use smallvec::SmallVec;
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
@@ -30,13 +30,14 @@ const MOST_WINDOWS: usize = 6;
 /// limits the time of planning.
 const MOST_TOGETHER: usize = 64;
 
-/// The longest block of such boxes, in bytes. A block permutation of the kernel crate is no longer than this.
+/// The longest block, in bytes, of boxes that are planned as one permutation. `BlockPermutation` has the same
+/// limit.
 const LONGEST_BLOCK: usize = 1 << 10;
 
 /// The longest unit of a reversal that is permuted, in bytes.
 const LONGEST_REVERSED: usize = 16;
 
-/// Fewer bytes than this in an iteration are not reversed or interleaved by tables. By trial.
+/// The least number of bytes of an iteration that are reversed or interleaved by tables. By trial.
 const LEAST_SHUFFLED: usize = 256;
 
 /// The most boxes of a copy that get tables. Further boxes get another kernel. The tables of a box take up to
@@ -92,7 +93,7 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
     blocks.permuted(site.knobs.level.register(), most_windows)
 }
 
-/// Returns the blocks of a copy whose boxes lie inside each other's blocks, such as those of a swizzle. All
+/// Returns the blocks of a copy whose boxes fill the same blocks together, such as those of a swizzle. All
 /// boxes have the loop from block to block, and the loops outside of it, in common. Inside, the boxes fill a
 /// block of the destination without a gap. `None` for other boxes.
 pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
@@ -124,7 +125,7 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     if block > LONGEST_BLOCK || row < LEAST_SHUFFLED || bytes < LEAST_PERMUTED || bytes != copied {
         return None;
     }
-    // What each box copies inside a block. The loops outside may walk the source backwards from there.
+    // The loops of each box inside a block. The loops outside of the blocks may go backwards on the source.
     let inside = |copy: &CopyBox| {
         let is_inside = |step: &&Loop| step.stride().is_some_and(|own| own != from_block && !shared.contains(&own));
         CopyBox { loops: copy.loops.iter().filter(is_inside).cloned().collect(), ..copy.clone() }
@@ -132,7 +133,7 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     let boxes: Vec<CopyBox> = boxes.iter().map(inside).collect();
     let start =
         (boxes.iter().map(|copy| copy.source_span().start).min()?, boxes.iter().map(|copy| copy.destination).min()?);
-    // The source of each element of a block, counted from the first.
+    // The source index of each element of a block, counted from the lowest source element of the block.
     let mut elements: Vec<Option<u64>> = vec![None; usize::try_from(from_block.destination).ok()?];
     let mut filled = true;
     for copy in &boxes {

@@ -14,7 +14,8 @@ pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 /// A copy of whole bytes that a plan keeps.
 pub(crate) type Copy = strided_copy::Copy<CopyLoops>;
 
-/// The loops of a copy that is kept. Up to 2 loops need no allocation. More would make every plan longer.
+/// The loops of a copy that is kept. Up to 2 loops need no allocation. Room for more would make every plan
+/// larger.
 pub(crate) type CopyLoops = SmallVec<[Loop; 2]>;
 
 /// One box, planned.
@@ -124,10 +125,11 @@ pub(super) fn is_cheap(nest: &Plain, kernel_copies_runs: bool) -> bool {
     nest.runs().saturating_mul(pieces) <= MOST_PIECES && is_plain(nest, MOST_PIECES)
 }
 
-/// How many bytes a plain loop nest moves at once. (A kernel moves as many, and more runs at a time.)
+/// Bytes of a piece. The cost of a plain loop nest is estimated in pieces.
 const PIECE: usize = 32;
 
-/// How many pieces take as long as a call of `memcpy`. By trial (Zen 3).
+/// The most pieces that a run counts as, because a call of `memcpy` for a long run takes as long as this many
+/// pieces. By trial (Zen 3).
 const PIECES_OF_A_CALL: usize = 8;
 
 /// The most pieces that a plain loop nest moves. By trial (Zen 3): 10 runs of 40 bytes take 0.8 of the time

@@ -35,7 +35,8 @@ use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
 use super::permutation;
 
-/// Chooses the code of a kernel, whatever code it names so far, and how the copy loads and stores.
+/// Chooses the code of a kernel, in place of the code that the kernel names so far. Returns how the copy
+/// loads and stores.
 pub(crate) fn resolve(kernel: &mut Kernel, loops: &[Loop], site: Site<'_>) -> Access {
     let prefetch;
     match kernel {
@@ -75,13 +76,13 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Runs, Prefetch) {
         && usize::try_from(count.destination) == Ok(run)
         && run.is_power_of_two()
         && run <= site.register();
-    // Stores across lines are dear in any order but that of memory.
+    // A store across two lines is slow, unless all lines are stored in the order of memory.
     let in_lines = usize::try_from(count.destination).is_ok_and(|pitch| pitch.is_multiple_of(LINE));
     let scattered = site.knobs.scattered && !streaming && in_lines && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
     match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
-            // Prefetching many runs of an iteration would be a burst (rule 4 of the cost model).
+            // Prefetching many runs of an iteration would fill the queue of outstanding misses.
             let few = prefetch && count.extent <= FEW_RUNS;
             (Runs::Words, if few { iterations_ahead(run * count.extent) } else { Prefetch::None })
         }

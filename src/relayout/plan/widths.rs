@@ -43,7 +43,8 @@ impl Widths {
     }
 
     fn unpacking(self) -> Option<Change> {
-        // An element that is packed again keeps its low bits only.
+        // If an element is packed again, sign extension is not needed, because packing keeps the low bits
+        // only.
         Change::new(self.source, WidthChange::Unpack { signed: self.signed && self.destination == 8 })
     }
 
@@ -84,7 +85,7 @@ impl Change {
         if self.unpacks() { (source, destination) } else { (destination, source) }
     }
 
-    /// Whether there are kernels that change rows of whole bytes.
+    /// Whether there are kernels that unpack or pack these elements: those of 1, 2 and 4 bits.
     pub(crate) fn has_kernels(&self) -> bool {
         self.group_bytes == 1
     }

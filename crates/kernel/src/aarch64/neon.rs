@@ -3,7 +3,8 @@
 //! One register is a lane. A pair of registers is as long as a vector of AVX2, so both levels share every
 //! kernel. A CPU has 16 pairs, and AVX2 has 16 registers.
 //!
-//! Stores are ordinary stores, because no intrinsic gives `stnp`. Nothing here has been timed.
+//! Non-temporal stores are ordinary stores, because Rust has no intrinsic for `stnp`. Nothing here has been
+//! timed.
 
 use std::arch::aarch64::*;
 use std::arch::asm;
@@ -13,7 +14,7 @@ use super::super::simd::{Operation, Vector, origin_in_three, short};
 #[derive(Clone, Copy)]
 pub(crate) struct Pair(uint8x16_t, uint8x16_t);
 
-// SAFETY: each function has the effect that the trait describes.
+// SAFETY: each function has the effect that the trait `Vector` describes.
 unsafe impl Vector for Pair {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
@@ -22,26 +23,28 @@ unsafe impl Vector for Pair {
     #[target_feature(enable = "neon")]
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Pair::BYTES == 2 * 16) };
-        // SAFETY: this function has the features of `Pair`, which has 2 lanes. The rest is its contract.
+        // SAFETY: this function is compiled with NEON, and a `Pair` has 2 lanes. The caller upholds the other
+        // conditions.
         unsafe { operation.run::<Pair, 2>() }
     }
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe { Pair(vdupq_n_u8(0), vdupq_n_u8(0)) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
         unsafe { Pair(vld1q_u8(from), vld1q_u8(from.add(16))) }
     }
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are readable by the trait's contract, and the array has at least as many.
+        // SAFETY: `bytes` bytes are readable by the trait's contract, and at most 32 are copied into the
+        // array of 32.
         unsafe {
             short(from, whole.as_mut_ptr(), bytes.min(32));
             Self::load(whole.as_ptr())
@@ -50,7 +53,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
         unsafe {
             let lane = match bytes {
                 1 => vdupq_n_u8(from.read()),
@@ -66,7 +69,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
         unsafe {
             vst1q_u8(to, self.0);
             vst1q_u8(to.add(16), self.1);
@@ -76,7 +79,8 @@ unsafe impl Vector for Pair {
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are writable by the trait's contract, and the array has at least as many.
+        // SAFETY: `bytes` bytes are writable by the trait's contract, and at most 32 are copied from the
+        // array of 32.
         unsafe {
             self.store(whole.as_mut_ptr());
             short(whole.as_ptr(), to, bytes.min(32));
@@ -86,14 +90,14 @@ unsafe impl Vector for Pair {
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
-        // SAFETY: the CPU has NEON, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
         unsafe { self.store(to) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 2) };
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
         unsafe { Pair(vld1q_u8(from[0]), vld1q_u8(from[1])) }
     }
 
@@ -108,27 +112,27 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         let (first, second) = unsafe { (zipped::<UNIT>(self.0, other.0), zipped::<UNIT>(self.1, other.1)) };
         if UNIT == 16 { (self, other) } else { (Pair(first.0, second.0), Pair(first.1, second.1)) }
     }
 
     #[inline(always)]
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe { (zipped::<UNIT>(self.0, other.0), zipped::<UNIT>(self.1, other.1)) }
     }
 
     #[inline(always)]
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         let (a, b) = unsafe { (unzipped::<UNIT>(self.0, self.1), unzipped::<UNIT>(other.0, other.1)) };
         (Pair(a.0, b.0), Pair(a.1, b.1))
     }
 
     #[inline(always)]
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         let exchanged = |a: uint8x16_t, b: uint8x16_t| unsafe {
             let (even, up, down) = match WIDTH {
                 1 => (vdupq_n_u8(0x55), vshlq_n_u8::<1>(b), vshrq_n_u8::<1>(a)),
@@ -143,7 +147,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let sign = vdupq_n_u8(1 << (BITS - 1));
             Pair(vsubq_u8(veorq_u8(self.0, sign), sign), vsubq_u8(veorq_u8(self.1, sign), sign))
@@ -152,14 +156,14 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe { Pair(vorrq_u8(self.0, other.0), vorrq_u8(self.1, other.1)) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 2) };
-        // SAFETY: the CPU has NEON, and the caller names memory that may be written (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be written.
         unsafe {
             vst1q_u8(to[0], self.0);
             vst1q_u8(to[1], self.1);
@@ -168,13 +172,13 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe { Pair(vbslq_u8(mask.0, self.0, other.0), vbslq_u8(mask.1, self.1, other.1)) }
     }
 
     #[inline(always)]
     unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe { Pair(vqtbl1q_u8(self.0, index.0), vqtbl1q_u8(self.1, index.1)) }
     }
 
@@ -193,11 +197,11 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
-        // SAFETY: the CPU has NEON (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let mut bytes = Self::zero();
-            // After the subtraction, only an index into these 32 bytes is below 32. Bytes with another index
-            // keep their value.
+            // `vqtbx2q` keeps bytes whose index is 32 or more. Each round subtracts 32 from all indices, so
+            // only the indices into the next pair of registers are below 32.
             let mut index = index;
             let next = vdupq_n_u8(32);
             for register in registers {
@@ -211,7 +215,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has NEON (`Vector`), and no memory is touched but the tables.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Of memory, only the tables are read.
         unsafe {
             let [a0, b0, c0] = three([a.0, b.0, c.0], &Three::<UNIT>::INTERLEAVE);
             let [a1, b1, c1] = three([a.1, b.1, c.1], &Three::<UNIT>::INTERLEAVE);
@@ -221,7 +225,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has NEON (`Vector`), and no memory is touched but the tables.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. Of memory, only the tables are read.
         unsafe {
             let [a0, b0, c0] = three([a.0, a.1, b.0], &Three::<UNIT>::DEINTERLEAVE);
             let [a1, b1, c1] = three([b.1, c.0, c.1], &Three::<UNIT>::DEINTERLEAVE);
@@ -230,8 +234,7 @@ unsafe impl Vector for Pair {
     }
 }
 
-/// Interleaves the units of `UNIT` bytes of two registers, into two registers. [`unzipped`] has the same
-/// form, with other intrinsics.
+/// Interleaves the units of `UNIT` bytes of two registers, into two registers.
 ///
 /// # Safety
 ///
@@ -297,7 +300,8 @@ unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
 /// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn three([a, b, c]: [uint8x16_t; 3], index: &[[u8; 16]; 3]) -> [uint8x16_t; 3] {
-    // SAFETY: each array has the 16 bytes that are read. The rest is the contract of this function.
+    // SAFETY: each index array has the 16 bytes that are read, and the caller upholds the contract of
+    // `Vector`.
     unsafe {
         let table = uint8x16x3_t(a, b, c);
         [

@@ -20,10 +20,11 @@ impl Atom {
     }
 }
 
-/// The number of bytes of a lane. A window is this long if its shuffle stays inside a lane.
+/// Bytes of a lane, the part of a register inside which most shuffles move bytes. A window has this length,
+/// unless one shuffle takes whole registers.
 const LANE: usize = 16;
 
-/// The number of bytes of a window that is a whole register.
+/// Bytes of a window that is a whole AVX-512 register.
 const LONGEST_WINDOW: usize = 64;
 
 pub(crate) const MOST_REGISTERS: usize = 4;
@@ -40,13 +41,13 @@ pub(super) const LEAST_PERIOD: usize = 256;
 /// stores has this size.
 pub(crate) const LONGEST_PERIOD: usize = 1 << 12;
 
-/// The most destination vectors of a period. Vectors of 32 bytes are the smallest that have tables.
+/// The most destination vectors of a period. The shortest vectors have 32 bytes.
 const MOST_VECTORS: usize = LONGEST_PERIOD / 32;
 
 /// The largest table of indices of a period, in bytes: half an L1 cache of 32 KiB.
 const LARGEST_TABLE: usize = 1 << 14;
 
-/// An index that selects no byte of a lane and gives a zero.
+/// A shuffle index that selects no byte of a lane. The result has a zero there.
 const NOTHING: u8 = 0x80;
 
 /// A cache line of a table. The alignment keeps every vector of a table inside one line.
@@ -54,7 +55,8 @@ const NOTHING: u8 = 0x80;
 #[repr(align(64))]
 struct Line([u8; 64]);
 
-/// Destination vectors that take the same number of rounds, which one unrolled loop computes.
+/// Destination vectors that each take `rounds` rounds of loads and shuffles. One unrolled loop computes them
+/// all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) rounds: usize,
@@ -81,10 +83,11 @@ pub(crate) struct Gathers {
     blocks: usize,
     /// How many times a vector is shuffled: once, or twice if atoms are nibbles.
     times: usize,
-    /// The groups by rising number of rounds, at most one for each number. `group_count` of them are used.
+    /// The groups of vectors, sorted by rising number of rounds. Only the first `group_count` entries are
+    /// used.
     groups: [Group; MOST_WINDOWS],
     group_count: usize,
-    /// The offset of each vector on the destination.
+    /// The destination offset of each vector, in bytes from the start of a period.
     offsets: Vec<u32>,
     /// The source offsets of windows, for each vector, shuffle, round and lane.
     windows: Vec<u32>,
@@ -95,7 +98,7 @@ pub(crate) struct Gathers {
     high: Vec<Line>,
 }
 
-/// Pointers into the tables of a [`Gathers`]. They point to the entries of the next vector.
+/// Pointers into the tables of a [`Gathers`]. They point to the entries of the vector that is copied next.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables {
     pub(crate) offsets: *const u32,
@@ -125,8 +128,8 @@ impl Gathers {
             blocks,
             (blocks - 1).checked_mul(step.unsigned_abs())?.checked_add(span)?,
         )?;
-        // One shuffle of whole registers can put the bytes of four registers in any order, so this shuffle is
-        // tried first.
+        // One AVX-512 shuffle puts the bytes of up to four registers in any order, so this shuffle is tried
+        // first.
         let whole = [register, register, most_windows.min(MOST_REGISTERS)];
         let whole = (register == 64).then(|| Gathers::of(&source, blocks, whole)).flatten();
         whole.or_else(|| Gathers::of(&source, blocks, [register, LANE, most_windows.min(MOST_WINDOWS)]))
@@ -135,8 +138,9 @@ impl Gathers {
     /// Makes the tables with windows of `window` bytes. Returns `None` if a lane needs more than `most`
     /// windows.
     ///
-    /// The windows of all lanes are found first, which may show that there are too many. Then they are
-    /// written to tables of the right length, sorted by their number.
+    /// The windows of all lanes are found before the tables are allocated, so a permutation with too many
+    /// windows allocates no tables. The tables have exact lengths, and vectors are sorted by their number of
+    /// rounds.
     fn of(source: &Source<'_>, blocks: usize, [register, window, most]: [usize; 3]) -> Option<Gathers> {
         let (period, times) = (source.bytes(), source.atom.per_byte());
         if source.span < window || period < register {
@@ -148,7 +152,7 @@ impl Gathers {
         let mut lanes = Vec::with_capacity(vectors.len() * times * (register / window));
         let (mut all_rounds, mut bytes) = (0, 0);
         for (vector, first) in vectors.iter_mut().zip((0..period).step_by(register)) {
-            // The last vector ends with the period, so this vector may begin earlier.
+            // The last vector ends at the end of the period, so it may overlap the vector in front of it.
             let first = first.min(period - register);
             let own = lanes.len();
             let rounds = source.rounds(first, [register, window, most], &mut lanes)?;
@@ -180,8 +184,9 @@ impl Gathers {
         Some(gathers)
     }
 
-    /// Adds the vector that begins at destination byte `first` of a period. Its lanes come first in `found`.
-    /// The indices of the vector begin at `entry`, which is moved to the end of them.
+    /// Adds to the tables the vector that begins at destination byte `first` of a period. The first entries
+    /// of `found` are the lanes of the vector. Its indices are written from byte `entry` of the table on, and
+    /// `entry` is moved to the end of them.
     fn push(
         &mut self,
         source: &Source<'_>,
@@ -208,7 +213,7 @@ impl Gathers {
                 let begins = first + lane * self.window;
                 let found = &found[time * lanes + lane];
                 for round in 0..rounds {
-                    // A lane with fewer windows than rounds loads its last window again.
+                    // A lane that needs fewer windows than there are rounds loads its last window again.
                     let last = found.count - 1;
                     self.windows[windows + round * lanes + lane] = found.begins[round.min(last)];
                 }
@@ -263,7 +268,8 @@ impl Gathers {
     ///
     /// # Panics
     ///
-    /// If a table has fewer entries than invariant 3 requires. That would be an error of this module.
+    /// If a table has fewer entries than invariant 3 of [`Gathers`] requires. That would be a defect of this
+    /// module.
     pub(crate) fn tables(&self) -> Tables {
         let all = |entries: fn(&Group) -> usize| self.groups().iter().map(entries).sum::<usize>();
         let (vectors, rounds) = (all(|group| group.vectors), all(|group| group.vectors * group.rounds));
@@ -281,9 +287,10 @@ impl Gathers {
     }
 }
 
-/// How many of `blocks` blocks make a period. It is the fewest blocks whose last vector repeats at most a
-/// sixteenth of the period, or else the most blocks that are allowed. `None` if the most blocks are shorter
-/// than a vector together.
+/// How many of `blocks` blocks make a period: the fewest that have 256 bytes together, and whose last vector
+/// overlaps the vector in front of it by at most a sixteenth of the period. If no number of blocks is that
+/// good, it is the largest number that is allowed. `None` if even that number of blocks is shorter than a
+/// vector.
 fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
     let waste = |count: usize| (count * block).next_multiple_of(register) - count * block;
     let fits = |count: usize| count * block >= register;
@@ -326,7 +333,8 @@ impl Source<'_> {
         self.atoms.len() / self.atom.per_byte()
     }
 
-    /// The source byte of atom `time` of destination byte `at` of a period.
+    /// The index of the source byte that holds atom `time` of destination byte `at` of a period. A byte has
+    /// one atom, or two if atoms are half bytes.
     fn byte(&self, at: usize, time: usize) -> u32 {
         match self.atom {
             Atom::Byte => self.atoms[at],
@@ -365,16 +373,17 @@ impl Source<'_> {
         let length = u32::try_from(WINDOW).ok()?;
         let last = u32::try_from(self.span - WINDOW).ok()?;
         let bytes: [u32; WINDOW] = std::array::from_fn(|i| self.byte(first + i, time));
-        // For each byte, how many windows end in front of it, and its index in the window after these.
+        // For each byte of the lane: how many windows end in front of its source byte, and the index of the
+        // source byte in the next window.
         let (mut rounds, mut indices) = ([0; WINDOW], [0; WINDOW]);
         let mut lane = Lane { begins: [0; MOST_WINDOWS], count: 0, places: [(0, 0); LONGEST_WINDOW] };
-        // The lowest byte that is not in a window yet.
+        // The lowest source byte that is in no window yet.
         let mut next = bytes.iter().copied().min()?;
         while next != u32::MAX {
             if lane.count == most {
                 return None;
             }
-            // A window may not end after the period: the last one begins earlier.
+            // A window may not end after the source bytes of the period, so the last window begins earlier.
             let (first, begins) = (next, next.min(last));
             lane.begins[lane.count] = begins;
             lane.count += 1;

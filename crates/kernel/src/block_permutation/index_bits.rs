@@ -1,9 +1,11 @@
-//! Blocks of elements of 4 bits whose indices on both sides are the same bits in another order.
+//! Permutes blocks of 4-bit elements, if the destination index of an element has the same bits as its source
+//! index, in another order.
 //!
-//! Write the index of an element in binary. On either side, the lowest bits are its place in a register, and
-//! the other bits are the number of the register. If the sizes of all loops are powers of two, a permutation
-//! gives every bit another place. Steps over pairs of registers, whose numbers differ in one bit, bring the
-//! bits of a place in a register to their places, the lowest first:
+//! Write the index of an element in binary. The lowest bits are its place in a register, and the other bits
+//! are the number of the register. If the sizes of all loops are powers of two, a permutation only changes
+//! the order of the bits. A step combines pairs of registers whose numbers differ in one bit. It brings this
+//! bit into the register, and takes another bit out into the number. The places in a register get their bits
+//! one after the other, the lowest place first:
 //!
 //! ```text
 //! numbers   places                in turns, from the source to the destination
@@ -13,33 +15,38 @@
 //! d c       e b a
 //! ```
 //!
-//! Weights of GPTQ become those of Marlin in five steps, where tables would take eight windows for each half
-//! of a byte (registers of 32 bytes, a Xeon: 0.43 of the time).
+//! Weights in GPTQ's layout become Marlin's layout in five steps. With tables (`gathers`), each half of a
+//! byte would take eight windows. On a Xeon with registers of 32 bytes, the steps take 0.43 of the time of
+//! the tables.
 
-/// The most registers of a block, which has up to 1 KiB.
+/// The most registers that a block fills: 1 KiB in registers of 32 bytes.
 pub(crate) const MOST_REGISTERS: usize = 32;
 
-/// The place of the bit that stands for 16 bytes, the longest unit that is interleaved.
+/// The number of the index bit that stands for 16 bytes, which are 32 elements. Longer units are not
+/// interleaved.
 const LANE_PLACE: usize = 5;
 
-/// A step over all pairs of registers whose numbers differ in one bit.
+/// One step. It combines all pairs of registers whose numbers differ by `apart`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) change: Change,
-    /// The bytes of the units that are interleaved or separated.
+    /// The length in bytes of the units that are interleaved or deinterleaved.
     pub(crate) unit: usize,
-    /// The difference of the numbers of a pair.
+    /// By how much the numbers of the two registers of a pair differ: a power of two.
     pub(crate) apart: usize,
 }
 
-/// What becomes of a pair of registers.
+/// How a pair of registers is combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The bit of the number and the lowest bit change places.
+    /// Exchanges halves of bytes: the bit in which the register numbers differ and the lowest index bit
+    /// change places.
     Halves,
-    /// The bit of the number comes in at the place of a unit, and the highest bit becomes that of the number.
+    /// Interleaves units. The bit in which the register numbers differ comes in at the place of a unit, and
+    /// the highest bit of the place in a register goes out to the number.
     Interleave,
-    /// The bit of a unit becomes that of the number, which becomes the highest bit.
+    /// Deinterleaves units. The bit at the place of a unit goes out to the register number, and the bit of
+    /// the number comes in as the highest bit of the place in a register.
     Deinterleave,
 }
 
@@ -52,10 +59,10 @@ pub(crate) enum Change {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct IndexBits {
     pub(crate) register: usize,
-    /// The source offset of each register of a block, in bytes.
+    /// Where each register of a block is loaded from, in bytes from the start of the block on the source.
     pub(crate) from: Vec<u32>,
     pub(crate) steps: Vec<Step>,
-    /// In the order of the destination, the number of each register after all steps.
+    /// For each register of the destination, the number of the register that is stored there after all steps.
     pub(crate) order: Vec<u8>,
 }
 
@@ -67,7 +74,7 @@ impl IndexBits {
         if !sources.len().is_power_of_two() || !(2..=MOST_REGISTERS).contains(&registers) || !first.is_multiple_of(2) {
             return None;
         }
-        // What each bit of a destination index adds to the source index.
+        // For each bit of a destination index: how much the source index grows if the bit is set.
         let bits = 0..sources.len().trailing_zeros();
         let added: Vec<u32> = bits.map(|bit| sources[1 << bit].checked_sub(first)).collect::<Option<_>>()?;
         let lowest = |i: usize| i & i.wrapping_neg();
@@ -75,12 +82,13 @@ impl IndexBits {
         if !(1..sources.len()).all(is_sum) {
             return None;
         }
-        // The bits of the place in a register, the lowest first, and of the number of a register.
+        // `inside` has the bits that are a place in a register, the lowest first. `outside` has the bits that
+        // are the number of a register.
         let places = (2 * register).trailing_zeros();
         let with_place = |place: u32| added.iter().position(|&added| added == 1 << place);
         let mut inside: Vec<usize> = (0..places).map(with_place).collect::<Option<_>>()?;
         let mut outside: Vec<usize> = (0..added.len()).filter(|bit| !inside.contains(bit)).collect();
-        // Where the register of this number begins on the source, in nibbles.
+        // Where the register with this number begins on the source, in half bytes.
         let offset = |number: usize| {
             let bits = outside.iter().zip(0..).filter(|&(_, place)| number >> place & 1 == 1);
             bits.map(|(&bit, _): (&usize, u32)| added[bit]).try_fold(first, u32::checked_add)
@@ -107,7 +115,8 @@ impl IndexBits {
             let mut step = |change, at: usize, number: usize| {
                 steps.push(Step { change, unit: 1 << (at - 1), apart: 1 << number });
             };
-            // A bit that is inside comes out first, below the highest place or at it.
+            // If the bit for this place is inside a register, a step takes it out to the register number
+            // first: an interleave if it is the highest bit, else a deinterleave.
             let number = match inside.iter().position(|&bit| bit == place) {
                 Some(at) if at == top => {
                     step(Change::Interleave, place, 0);

@@ -1,5 +1,5 @@
-//! Rows of elements of 1, 2 or 4 bits: interleaved into words, or with a byte for each element on the other
-//! side.
+//! Rows of elements of 1, 2 or 4 bits. They are interleaved into words of 32 bits and back, or unpacked to a
+//! byte for each element and packed again.
 
 /// Rows of packed elements on one side, and on the other side one row of words of 32 bits. A word has one
 /// element of each row. TPUs store `s4` in tiles of `(8,1)` in this form.
@@ -7,7 +7,7 @@
 pub struct BitInterleave {
     /// Bits of an element: 1, 2 or 4.
     pub bits: usize,
-    /// The length of each of the rows, in whole bytes.
+    /// The length of each of the separate rows, in whole bytes.
     pub row: usize,
     /// The pitch of the rows: how many bytes a row begins after the previous one.
     pub pitch: usize,
@@ -33,7 +33,8 @@ impl BitInterleave {
 pub enum Direction {
     /// The destination.
     Interleave,
-    /// The destination. The rows have a byte for each element, whose low bits are packed.
+    /// The destination. Each row of the source has a byte for each element, and the low bits of these bytes
+    /// are packed.
     Pack,
     /// The source.
     Deinterleave,

@@ -36,7 +36,8 @@ pub enum Misfit {
     Reach,
     /// An axis is empty, a unit is too long, or a stride inside the kernel is negative.
     Form,
-    /// There is no code for a choice of the kernel.
+    /// There is no code that runs the kernel as it is: for example, no shuffle for its number of rows, or no
+    /// room in the staging buffer.
     Code,
 }
 
@@ -88,7 +89,8 @@ impl Kernel {
                     && tile
             }
             Kernel::InterleaveBits { rows, .. } => !SMALL_PROGRAM && matches!(rows.bits, 1 | 2 | 4),
-            // The tables of these were made together with them, and their fields are private.
+            // Both kernels make their own tables, and their fields are private, so they are always well
+            // formed.
             Kernel::PermuteBlocks(_) | Kernel::Channels(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
         }
@@ -158,7 +160,8 @@ impl PlaneRuns {
         let ordered = match self.order {
             RunOrder::Source => self.unaligned.is_some() && fills_lines(plane) && plane.has_constant_pitches(),
             RunOrder::FewColumns(few) => few > 0 && matches!(plane.unit, 32 | 64 | 128) && plane.has_constant_pitches(),
-            // Two half lines are joined before they are stored, so every piece has an even number of runs.
+            // Two runs of half a line are stored together, as a line, so every piece has an even number of
+            // runs.
             RunOrder::Pieces(piece) => piece > 0 && piece % 2 == 0,
         };
         // If the first destination row starts at a line, then every destination row of every iteration starts
@@ -198,5 +201,5 @@ impl Rows {
     }
 }
 
-// A 16-byte lane holds a whole micro-tile.
+// A micro-tile is a unit, so it may not be longer than the longest unit.
 const _: () = assert!(MICRO_TILE <= LONGEST_UNIT);

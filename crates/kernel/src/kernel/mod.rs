@@ -38,7 +38,7 @@ pub const LONGEST_UNIT: usize = 2 * crate::machine::LINE;
 /// The most rows that are interleaved into one row. There are shuffles for 2, 3, 4, 8 and 16 rows of units.
 pub const MOST_INTERLEAVED: usize = 16;
 
-/// The longest run that several iterations form together in the staging buffer of an interleave, in bytes.
+/// The longest run that several iterations form together in the staging buffer of a deinterleave, in bytes.
 /// [`Rows::Joined`] joins them.
 pub const JOINED_RUN: usize = 1 << 10;
 

@@ -78,15 +78,15 @@ pub enum Stage {
     },
 }
 
-/// How many destination rows keep a partial line at a time: 64 KiB of lines together.
+/// How many destination rows keep a partial cache line at a time, until the row continues. Their lines have
+/// 64 KiB together.
 pub const KEPT_COLUMNS: usize = 1 << 10;
 
 /// The most columns that a staging buffer takes. Each column is a row of the buffer.
 const MOST_COLUMNS: usize = 64;
 
-/// The most source rows whose offsets are listed at a time. Eight cache lines of the destination hold 512
-/// bytes, each from another row if units are single bytes, and a staging buffer with 64 columns has room for
-/// eight lines.
+/// The most source rows whose offsets are listed at a time. That many rows of 1-byte units fill eight lines
+/// of a destination row, for which a staging buffer with 64 rows has room.
 pub(crate) const MOST_ROWS: usize = 512;
 
 /// Size of a staging buffer in bytes: 64 rows of eight lines, or 32 rows of sixteen lines, and one more line
@@ -210,7 +210,7 @@ impl Panels {
     }
 }
 
-/// A field of a kernel as a `usize`.
+/// Converts a number in a kernel, such as the height of a panel, to a `usize`.
 #[inline(always)]
 pub(crate) fn count(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)

@@ -28,7 +28,8 @@ pub struct Plane {
     /// The columns of the source, `unit` bytes apart. Column c becomes the row of the destination that starts
     /// at `columns.offset(c)`.
     pub columns: Axis,
-    /// The rows, which are packed on the destination. On the source they are at these offsets.
+    /// The rows of the source. Row r starts at `rows.offset(r)` on the source, and its units become number r
+    /// in each destination row.
     pub rows: Axis,
     /// The shape of a unit that is itself a small plane, and is transposed on the way.
     pub micro_tile: Option<MicroTile>,
@@ -118,7 +119,8 @@ pub struct Axis {
     offsets: Offsets,
 }
 
-/// `64 x +50176`. An axis of several loops lists them all, the innermost first: `3 x +4 x 20 x +4096`.
+/// Prints the extent and the stride: `64 x +50176`. An axis of several loops prints them all, the innermost
+/// first: `3 x +4 x 20 x +4096`.
 impl fmt::Debug for Axis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Offsets::Stride(stride) = self.offsets {
@@ -209,7 +211,8 @@ impl Axis {
         one.into_iter().chain(pairs.iter().map(|&[stride, extent]| (stride, extent)))
     }
 
-    /// Whether the axis has an offset for every index. The extent of a table may have been changed since.
+    /// Whether the axis has an offset for every index. The field `extent` is public, so it may have been
+    /// changed after the table was made.
     pub(super) fn is_whole(&self) -> bool {
         match &self.offsets {
             Offsets::Stride(_) => true,

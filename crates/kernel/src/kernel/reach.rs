@@ -19,9 +19,8 @@ impl Reach {
     //   reach.
     // * reach.reached: one iteration ends at the reach.
     // * reach.fits: every distance of an answer fits.
-    // * reach.error: without an answer, an iteration begins before byte 0 or ends after the last address,
-    //   or a
-    //   distance does not fit.
+    // * reach.error: without an answer, an iteration begins before byte 0 or ends after the last address, or
+    //   a distance does not fit.
     pub(crate) fn new(kernel: &Kernel, loops: &[Loop], start: (usize, usize)) -> Result<Reach, Misfit> {
         let reach = || {
             let (source, destination) = kernel.span();

@@ -50,7 +50,7 @@ fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     }
 }
 
-/// Reads `bits` bits, at most 8, from bit `start` on. The bits above them in the result are not defined.
+/// Reads `bits` bits, at most 8, from bit `start` on. The higher bits of the result have no meaning.
 fn take(source: &[u8], start: u64, bits: u64) -> u8 {
     let (first, shift) = (byte(start), start % 8);
     match source.get(first + 1) {

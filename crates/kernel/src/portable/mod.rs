@@ -16,16 +16,16 @@ use crate::destination::Destination;
 use crate::kernel::{Kernel, MicroTile, Plane, Stride};
 use crate::level::SMALL_PROGRAM;
 
-/// Whether common lengths are constants. In a small program for a CPU that has vectors, this code is for rare
-/// kernels.
+/// Whether common lengths of runs and units have code of their own, with constant lengths. A small program
+/// for x86-64 runs only rare kernels in safe Rust, so it leaves this code out.
 const FAST: bool = !(SMALL_PROGRAM && cfg!(target_arch = "x86_64"));
 
 /// Runs one iteration of a kernel, which begins at the start of the source and of the destination.
 ///
 /// # Panics
 ///
-/// If the iteration is not inside a buffer. The kernels over vectors are tested against this code, so this
-/// code panics where they would be wrong.
+/// If the iteration is not inside a buffer. Tests compare the kernels over vectors with this code, so it
+/// checks every access.
 pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<'_>) {
     match kernel {
         Kernel::Runs { run, count, .. } => copy_runs(source, destination, *run, *count),
@@ -106,7 +106,8 @@ fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut Destinat
     for first_column in (0..columns.extent).step_by(side) {
         for first_row in (0..rows.extent).step_by(side) {
             let few = first_row..(first_row + side).min(rows.extent);
-            // The compiler would make a loop for every kind of axis.
+            // The offsets of the rows are listed first, or the compiler would make an inner loop for every
+            // kind of axis.
             let mut offsets = [0; 64];
             few.clone().zip(&mut offsets).for_each(|(row, offset)| *offset = rows.offset(row));
             for column in first_column..(first_column + side).min(columns.extent) {

@@ -1,4 +1,4 @@
-//! Blocks: the micro-tile transpose in registers. Every panel is made of blocks.
+//! Blocks: the parts of a panel that are transposed in registers.
 //!
 //! A transpose moves units from source rows to destination columns. If it moves one unit at a time, each
 //! store goes to another cache line than the store before, and a line is visited once for each of its units.
@@ -48,7 +48,8 @@ use super::square::{Corner, How, Panel, TransposePanel, lanes, square, store, tr
 use super::vector::{Operation, Vector};
 use crate::machine::LINE;
 
-/// The function for units of this length in bytes; `None` if registers do not hold such units.
+/// The function that transposes panels with units of this length in bytes; `None` if registers do not hold
+/// such units.
 #[inline(always)]
 pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {
@@ -102,8 +103,9 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         for first in (0..column_count).step_by(in_line) {
             let here = (column_count - first).min(in_line);
             for line in if first < wide * in_line { high } else { 0 }..lines {
-                // Whole lines are stored. The units that are missing in the last line of a row may spill into
-                // the row below, which is stored later.
+                // A staging buffer gets whole vectors, also where the last line of a row has fewer units. The
+                // surplus may land in the first line of the next row, so the lines of a row are stored from
+                // last to first.
                 let line = if how.staged { lines - 1 - line } else { line };
                 let row = line * in_line;
                 let high = (row_count - row).min(in_line);
@@ -123,8 +125,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                     for _ in 0..blocks {
                         let mut part = corner;
                         for _ in 0..LINE / V::BYTES {
-                            // SAFETY: as for a block that streams: the `LINE / V::BYTES` squares of `units`
-                            // rows are the `in_line` rows of a block.
+                            // SAFETY: there are blocks only if the panel has `in_line` rows from `row` on.
+                            // The `LINE / V::BYTES` squares of `units` rows each are these rows.
                             unsafe { square::<V, UNIT, IN_LANE, LANES, false>(&how, part, prefetch) };
                             part = part.moved([0, units, V::BYTES, 0]);
                         }

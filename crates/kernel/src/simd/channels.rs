@@ -12,17 +12,18 @@ use crate::machine::LINE;
 /// # Safety
 ///
 /// * In every iteration, the channels are readable on the source and writable on the destination.
-/// * All bytes between the first and the last channel of an iteration are readable on the source, and if the
-///   walk is readable, on the destination.
+/// * All bytes between the first and the last channel of an iteration are readable on the source. If
+///   `walk.readable` is set, they are readable on the destination too.
 #[inline(never)]
 pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channels) {
     let picks = channels.picks();
-    // Without stores under a mask, the bytes between channels would be read and stored again.
+    // Without stores under a mask, the bytes between channels are read and stored again, so they must be
+    // readable.
     let may_store = picks.written().is_empty() || V::WINDOW == V::BYTES || walk.readable;
     let streams = streams::<V>(walk, picks);
     let rows = if V::WINDOW < V::BYTES { four_rows(channels) } else { None };
-    // SAFETY: the caller upholds the contract of this function. Each arm has the number of windows of its
-    // tables, or what its way needs.
+    // SAFETY: the caller upholds the contract of this function. Each arm is compiled for the number of source
+    // windows that the tables have, or uses no windows.
     unsafe {
         match picks.windows.0 {
             _ if !may_store || picks.window != V::WINDOW => {
@@ -43,21 +44,22 @@ pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channe
     }
 }
 
-/// Whether each window of the destination is a register.
+/// Whether each window of the destination is a whole register, and not a lane of one.
 #[inline(always)]
 fn is_in_registers<V: Vector>(picks: &Picks) -> bool {
     picks.destination == Side::Rows || V::WINDOW == V::BYTES
 }
 
-/// Whether steps store lines past the cache. The destination is then written whole, register by register.
+/// Whether steps use non-temporal stores. They do so only if every byte of the destination is written,
+/// register by register.
 #[inline(always)]
 fn streams<V: Vector>(walk: &Walk<'_>, picks: &Picks) -> bool {
     walk.streaming && picks.written().is_empty() && is_in_registers::<V>(picks)
 }
 
-/// The offset of the row of each unit of a group, if one side has groups of four and the other side has rows.
-/// There is no row for a unit that is not copied. `None` for other copies: of groups whose units are all
-/// written, and of units that are copied twice.
+/// If one side has groups of four units and the other side has rows: for each unit of a group, the offset of
+/// its row, or `None` for a unit that is not copied. Returns `None` for all other copies, if all four units
+/// of a destination group are written, and if a unit is copied twice.
 fn four_rows(channels: &Channels) -> Option<[Option<usize>; 4]> {
     let joins = match (channels.picks().source, channels.picks().destination) {
         (Side::Rows, Side::Groups(4)) if !channels.picks().written().is_empty() => true,
@@ -100,7 +102,8 @@ unsafe fn units(from: *const u8, to: *mut u8, channels: &Channels, groups: Range
 
 /// Where the windows of a step are on one side, in the first step of an iteration.
 struct Windows {
-    /// The offset of the first window of each kind from the start of the iteration.
+    /// The offsets in bytes, from the start of the iteration, of the windows that the first lane holds. If
+    /// windows are whole registers, the offsets of all windows.
     offsets: [usize; MOST_CHANNELS],
     /// The distance from the window of one lane to the window of the next lane, in bytes. A window fills a
     /// lane of a register.
@@ -110,7 +113,7 @@ struct Windows {
 impl Windows {
     fn new(side: Side, window: usize, offset: impl Fn(usize) -> usize) -> Windows {
         match side {
-            // The windows of a lane's groups follow each other.
+            // All windows of the groups in one lane follow each other in memory.
             Side::Groups(units) => Windows {
                 offsets: std::array::from_fn(|i| if i < units { i * window } else { 0 }),
                 apart: units * window,
@@ -149,7 +152,7 @@ impl Windows {
     }
 }
 
-/// The most registers of a line: the shortest have 16 bytes.
+/// The most registers in a cache line, if a register has 16 bytes or more.
 const MOST_IN_LINE: usize = LINE / 16;
 
 /// The values of `STORE`: how the windows of the destination are stored.
@@ -159,24 +162,25 @@ mod store {
     /// Each window is a whole register. The registers of a line are stored one after the other, with
     /// non-temporal stores if the row is aligned.
     pub(super) const STREAMED: u8 = 1;
-    /// A register holds a window of each lane.
+    /// Each lane of a register is a window, and is stored to an address of its own.
     pub(super) const LANES: u8 = 2;
     /// Bytes between channels keep their value.
     pub(super) const CHOSEN: u8 = 3;
 }
 
-/// The values of `BY`: how steps are copied. Each has code of its own, whose loops keep their numbers in
-/// registers.
+/// The values of `BY`: how steps are copied. Each value is compiled to a loop of its own, so that the
+/// variables of the loop stay in registers.
 mod by {
     /// By tables of indices, which say what bytes of the source windows go into each destination window.
     pub(super) const WINDOWS: u8 = 0;
-    /// By one shuffle for the groups of a register. Nothing is streamed.
+    /// By one shuffle of all groups in a register, with ordinary stores.
     pub(super) const GROUPS: u8 = 1;
-    /// By transposing groups of four units inside lanes. Nothing is streamed.
+    /// By transposing groups of four units inside lanes, with ordinary stores.
     pub(super) const ROWS: u8 = 2;
 }
 
-/// Picks channels in the way `BY`. A step has `INPUTS` source windows, if it is copied by windows.
+/// Copies channels in the way that `BY` names. `INPUTS` is the number of source windows of a step, if `BY` is
+/// `WINDOWS`.
 struct PickChannels<'a, const INPUTS: usize, const BY: u8> {
     walk: &'a Walk<'a>,
     channels: &'a Channels,
@@ -188,8 +192,8 @@ impl<const INPUTS: usize, const BY: u8> Operation for PickChannels<'_, INPUTS, B
     /// # Safety
     ///
     /// * The conditions of [`pick_channels`].
-    /// * If some bytes between channels are not written, vectors have stores under a mask, or the walk is
-    ///   readable.
+    /// * If some bytes between channels are not written, vectors have stores under a mask, or `walk.readable`
+    ///   is set.
     ///
     /// # Panics
     ///
@@ -212,7 +216,8 @@ impl<const INPUTS: usize, const BY: u8> Operation for PickChannels<'_, INPUTS, B
             bytes,
             vector: PhantomData,
         };
-        // A step spans whole groups. The last group may end with units that are not inside the buffers.
+        // A step spans whole groups. The last group of an iteration may end with units outside of the
+        // buffers, and then it is copied unit by unit.
         let ends = |step: usize, last: Option<usize>| step == unit || last.is_some_and(|last| last + unit == step);
         let is_whole = ends(steps.0, list.iter().map(|c| c.0).max()) && ends(steps.1, list.iter().map(|c| c.1).max());
         let whole = groups - usize::from(!is_whole);
@@ -222,8 +227,8 @@ impl<const INPUTS: usize, const BY: u8> Operation for PickChannels<'_, INPUTS, B
                 unsafe { units(iteration.from, iteration.to, channels, 0..groups) };
                 continue;
             }
-            // Steps that stream begin and end at lines. Steps before and after them go through the cache, and
-            // may overlap them, as the last step may overlap the one before it.
+            // Steps with non-temporal stores begin and end at lines of the destination. The steps before and
+            // after them have ordinary stores, and may copy some groups a second time.
             let aligned = |group: usize| iteration.to.addr().wrapping_add(group * steps.1).is_multiple_of(LINE);
             let head = if BY == by::WINDOWS && streams::<V>(walk, picks) {
                 (0..=whole - of_step).take(LINE).find(|&group| aligned(group))
@@ -237,8 +242,8 @@ impl<const INPUTS: usize, const BY: u8> Operation for PickChannels<'_, INPUTS, B
                 (iteration.from.wrapping_add(group * steps.0), iteration.to.wrapping_add(group * steps.1))
             };
             // SAFETY: each step begins at one of the groups 0 to `whole - of_step`, so its groups are among
-            // the first `whole`. All bytes from the first channel of one of these groups to the end of the
-            // group are inside the buffers, by the contract for those between channels.
+            // the first `whole`. All bytes of these groups, from the first channel on, are inside the
+            // buffers. The bytes between channels are in the contract.
             unsafe {
                 if BY == by::WINDOWS && count > 0 {
                     step.run::<LANES, { store::STREAMED }>(at(head), count);
@@ -270,16 +275,18 @@ struct Step<'a, V, const INPUTS: usize, const BY: u8> {
 }
 
 impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
-    /// Runs `count` steps with ordinary stores, the first at two addresses.
+    /// Runs `count` steps with ordinary stores. The first step is at the source and destination addresses
+    /// `at`.
     ///
     /// # Safety
     ///
-    /// * All windows of these steps are readable on the source and writable on the destination. If bytes of
-    ///   the latter are not written, it is readable, or vectors have stores under a mask.
+    /// * All windows of these steps are readable on the source and writable on the destination. If some bytes
+    ///   of the destination are not written, they are readable, or vectors have stores under a mask.
     #[inline(always)]
     unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
         let (written, rows) = (self.picks.written(), self.rows.unwrap_or_default());
-        // SAFETY: the caller upholds the contract of this function. Each arm stores windows of its kind.
+        // SAFETY: the caller upholds the contract of this function. Each arm is for the kind of windows that
+        // the destination has.
         unsafe {
             match (BY, written.first(), self.unit) {
                 (by::GROUPS, ..) => self.by_groups(at, count),
@@ -302,9 +309,9 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
     ///
     /// * The CPU has the vectors `V`.
     /// * All windows of these steps are readable on the source and writable on the destination.
-    /// * `STORE` is how the destination's windows are stored: as registers if each of them is one; as chosen
-    ///   bytes if some are not written, and the windows are readable unless vectors have stores under a mask.
-    /// * If registers are streamed, `count` steps are whole lines of each row.
+    /// * `STORE` fits the windows of the destination: `REGISTERS` and `STREAMED` need windows of whole
+    ///   registers, and `CHOSEN` needs readable windows, or vectors with stores under a mask.
+    /// * With `STREAMED`, `count` steps are whole lines of each row.
     #[inline(always)]
     unsafe fn run<const LANES: usize, const STORE: u8>(&self, (mut from, mut to): (*const u8, *mut u8), count: usize) {
         let Step { picks, sources, destinations, bytes, .. } = self;
@@ -317,7 +324,8 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
             std::array::from_fn(|output| to.wrapping_add(destinations.offsets[output]).align_offset(LINE) == 0);
         let is_aligned = bytes.1.is_multiple_of(V::BYTES);
         let in_line = const { LINE / V::BYTES };
-        // The registers of an unfinished line of each row: rows are not stored in turns, half a line each.
+        // `lines` has the registers of an unfinished line of each row. So a line is stored whole, and not in
+        // halves with other rows between them.
         // SAFETY: the CPU has the vectors `V`, by the contract of this function.
         let zero = unsafe { V::zero() };
         let mut lines = [[zero; MOST_IN_LINE]; MOST_CHANNELS];
@@ -341,8 +349,8 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
                 }
                 table = table.wrapping_add(of_window);
                 let to = to.wrapping_add(offset);
-                // Where `streamed`, `to` was aligned in the first step, and is again if a step is a multiple
-                // of `V::BYTES`.
+                // A non-temporal store needs an aligned address. If `streamed`, `to` was aligned in the first
+                // step. It stays aligned if a step is a multiple of `V::BYTES`.
                 let past_the_cache = is_aligned && streamed[output];
                 match STORE {
                     // SAFETY: the window of this step is a register, and writable, by the contract.
@@ -371,8 +379,8 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
                             // registers has stores under a mask.
                             unsafe { bytes.store_chosen(to, written) };
                         } else {
-                            // SAFETY: without such stores the window is readable too, by the contract. What
-                            // is not written is zero in `bytes`.
+                            // SAFETY: without stores under a mask, the window is readable and writable, by
+                            // the contract. Bytes that no channel writes are zero in `bytes`.
                             unsafe {
                                 let old = V::zero().choose_bits(destinations.load::<V, LANES>(to), written);
                                 destinations.store::<V, LANES>(bytes.or(old), to);
@@ -385,36 +393,38 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
         }
     }
 
-    /// Runs `count` steps, the first at two addresses, by one shuffle for the groups of a register. A
-    /// register is stored whole, and the next one overwrites what it has too much.
+    /// Runs `count` steps, the first at the addresses `at`. One shuffle permutes all groups in a register.
+    /// The register is stored whole, and the next store overwrites the bytes after the groups.
     ///
     /// # Safety
     ///
-    /// * The groups of `count` steps are readable and writable there, to the end of the last group.
+    /// * The groups of `count` steps are readable and writable at the addresses `at`, to the end of the last
+    ///   group.
     ///
     /// # Panics
     ///
-    /// If the groups of the shuffle are not in a register on either side.
+    /// If the groups that one shuffle permutes do not fit a register on both sides.
     #[inline(always)]
     unsafe fn by_groups(&self, at: (*const u8, *mut u8), count: usize) {
         let Some((groups, indices)) = &self.picks.shuffle else { return };
         let length = (groups * self.steps.0, groups * self.steps.1);
         let all = (count * self.bytes.0, count * self.bytes.1);
         assert!(length.1 > 0 && length.0.max(length.1) <= V::BYTES, "groups of another register");
-        // SAFETY: a table of indices has a line.
+        // SAFETY: a table of indices has a line, which is at least a vector.
         let indices = unsafe { load_table::<V>(indices) };
         let fitting = |all: usize, length: usize| if all < V::BYTES { 0 } else { (all - V::BYTES) / length + 1 };
         let whole = fitting(all.0, length.0).min(fitting(all.1, length.1));
         let (mut from, mut to) = at;
         for _ in 0..whole {
-            // SAFETY: this register is one of `whole` that end inside the bytes of either side.
+            // SAFETY: `whole` registers, each `length` bytes after the one before, end inside the bytes of
+            // either side.
             unsafe { V::shuffle([V::load(from)], indices).store(to) };
             (from, to) = (from.wrapping_add(length.0), to.wrapping_add(length.1));
         }
         let mut left = (all.0 - whole * length.0, all.1 - whole * length.1);
         while left.1 > 0 {
             let (read, written) = (length.0.min(left.0), length.1.min(left.1));
-            // SAFETY: `left` bytes are left on either side, of which the groups of a register are next.
+            // SAFETY: `read` and `written` are at most the bytes that are left on their side.
             unsafe { V::shuffle([V::load_partial(from, read)], indices).store_partial(to, written) };
             (from, to, left) = (from.wrapping_add(read), to.wrapping_add(written), (left.0 - read, left.1 - written));
         }

@@ -36,9 +36,10 @@ impl Operation for CopyRuns<'_> {
             Runs::Lines { ahead } => return unsafe { lines::<V, false>(walk, run, count, ahead) },
             // SAFETY: the contract of this function is that of `lines`.
             Runs::Scattered if SMALL_PROGRAM => return unsafe { lines::<V, false>(walk, run, count, 0) },
-            // These are so fast that sharing the loop below takes 1.15 of their time (Zen 5). SAFETY: runs of
-            // 17 to 256 bytes have this code. The pattern of each arm has lengths of `SIZE` to two times
-            // `SIZE` bytes, or as many lines.
+            // Runs of this length have loops of their own, because in the shared loop below they take 1.15
+            // times as long (Zen 5).
+            // SAFETY: `Kernel::fit` allows this code for runs of 17 to 256 bytes only. Each arm is for `SIZE`
+            // to `2 * SIZE` bytes, or for `LINES` to `2 * LINES` lines.
             Runs::Halves if !SMALL_PROGRAM => unsafe {
                 return match run {
                     ..=32 => halves::<16>(walk, run, count),
@@ -64,8 +65,8 @@ impl Operation for CopyRuns<'_> {
                             unsafe { V::prefetch(later.wrapping_add(i * count.source.cast_unsigned())) };
                         }
                     }
-                    // SAFETY: runs of 1, 2, 4, 8, 12 and 16 bytes have this code, and each arm is that of its
-                    // length.
+                    // SAFETY: `Kernel::fit` allows this code for runs of 1, 2, 4, 8, 12 and 16 bytes only,
+                    // and each arm is for one of these lengths.
                     unsafe {
                         match run {
                             1 => words::<1>(runs),
@@ -77,11 +78,11 @@ impl Operation for CopyRuns<'_> {
                         }
                     }
                 }
-                // SAFETY: runs of at least a line have this code.
+                // SAFETY: `Kernel::fit` allows this code for runs of at least a line only.
                 Runs::Scattered => unsafe { scattered_lines::<V>(runs, run) },
-                // SAFETY: runs of 17 to 256 bytes have this code.
+                // SAFETY: `Kernel::fit` allows this code for runs of 17 to 256 bytes only.
                 Runs::Halves => unsafe { of_any_length(runs, run) },
-                // SAFETY: the contract of this function: runs of any length have this code.
+                // SAFETY: each run is in the contract of this function, and this code copies any length.
                 Runs::Memcpy | Runs::Lines { .. } => unsafe { memcpy(runs, run) },
             }
         }
@@ -147,7 +148,7 @@ unsafe fn memcpy((from, to, count): SomeRuns, run: usize) {
     }
 }
 
-/// Copies runs of at most 256 bytes, each by its length.
+/// Copies runs of at most 256 bytes, with branches on the length of the run.
 ///
 /// # Safety
 ///
@@ -208,7 +209,8 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
     }
 }
 
-/// Copies runs that are in the L2 cache. Each group of four lines is copied in the order 2, 3, 0, 1.
+/// Copies runs that are in the L2 cache. Each group of four lines is copied in the order 2, 3, 0, 1, which
+/// hardware prefetchers do not follow.
 ///
 /// # Safety
 ///
@@ -329,7 +331,7 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
 /// * `run` bytes are readable at `from`, and `run * count` bytes writable at `to`.
 #[inline(always)]
 unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usize, streaming: bool) {
-    /// The length of two vectors of the widest kind.
+    /// Two vectors of the widest level, in bytes.
     const TWICE: usize = 128;
     const { assert!(2 * V::BYTES <= TWICE) };
     assert!(run.is_power_of_two() && run <= V::BYTES);

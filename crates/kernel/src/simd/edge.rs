@@ -86,8 +86,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
             let over = (begin + IN_LANE).saturating_sub(column + columns);
             let from = panel.from.wrapping_add(begin * UNIT).wrapping_sub(over * UNIT);
             // SAFETY: `from` is `over` columns before `begin`, so 16 bytes of each row end with the last
-            // column or before it, and begin at a readable column. `rows` has a line of rows from `row` on,
-            // as many as one vector has or two.
+            // column or before it, and begin at a readable column. From `row` on there are as many rows as a
+            // line has units, which are one vector of units or two.
             let (low, high) = unsafe {
                 let low = group::<V, IN_LANE, LANES>(how, (from, panel.rows.add(row)));
                 let low = transposed_lanes::<V, UNIT, IN_LANE>(&low);

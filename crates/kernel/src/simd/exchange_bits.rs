@@ -1,10 +1,10 @@
 //! Prepares rows of sub-byte elements, so that a shuffle of whole bytes interleaves them.
 //!
-//! Write the index of an element in binary: the bits of the row, then the bits of the byte in that row, then
-//! the bits of the field inside that byte. Interleaving moves the bits of the row behind all other bits. A
-//! shuffle of bytes cannot move a bit of the field, but an exchange can: it swaps one bit of the row with one
-//! bit of the field, for two rows at a time. After every bit of the field was swapped, only whole bytes have
-//! to move.
+//! Write the index of an element in binary: the number of its row, then the number of its byte in the row,
+//! then the number of its field in the byte. Interleaving moves the bits of the row number behind all other
+//! bits. A shuffle of bytes cannot move a bit of the field number, but an exchange can: it swaps one bit of
+//! the row number with one bit of the field number, for two rows at a time. After every bit of the field
+//! number was swapped, only whole bytes have to move.
 //!
 //! ```text
 //! two rows of 4-bit elements, two per byte, low half first
@@ -17,8 +17,8 @@
 
 use super::vector::Vector;
 
-/// Swaps every bit of the field with a bit of the row. After that, a shuffle of whole bytes interleaves
-/// elements of `BITS` bits. Rows of whole bytes (8 bits) do not change.
+/// Swaps every bit of the field number with a bit of the row number. After that, a shuffle of whole bytes
+/// interleaves elements of `BITS` bits. Rows of whole bytes (8 bits) do not change.
 ///
 /// # Safety
 ///
@@ -70,8 +70,8 @@ pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(o
     lines
 }
 
-/// Swaps a bit of the row with a bit of the field. `WIDTH` is the number of bits that the bit of the field
-/// stands for.
+/// Swaps one bit of the row number with one bit of the field number, in all pairs of rows. `WIDTH` is how
+/// many bits apart two fields are whose numbers differ in that bit.
 ///
 /// # Safety
 ///
@@ -88,16 +88,16 @@ unsafe fn exchange<V: Vector, const WIDTH: usize, const BITS: usize, const ROWS:
     }
 }
 
-/// The bit of the row that is swapped with the bit of the field that stands for `width` bits. The bits of the
-/// row are taken in turn, and from the first bit again if there are fewer of them. `bits` is the width of an
-/// element, and `rows` the number of rows, a power of two.
+/// The bit of the row number that is swapped with the bit of the field number that stands for `width` bits.
+/// The bits of the row number are taken in turn, and from the first bit again if there are fewer of them.
+/// `bits` is the width of an element, and `rows` the number of rows, a power of two.
 #[inline(always)]
 const fn row_bit(width: usize, bits: usize, rows: usize) -> usize {
     1 << ((width / bits).ilog2() % rows.ilog2())
 }
 
-/// The position of register `i` for the shuffle of bytes. After all swaps, the lowest bits of `i` stand for
-/// the field, and they become the highest bits of the position.
+/// The position of register `i` when whole bytes are interleaved. After all swaps, the lowest bits of `i` are
+/// the field number, and they become the highest bits of the position.
 #[inline(always)]
 const fn ordered_index(bits: usize, rows: usize, i: usize) -> usize {
     let rotation = (8 / bits).ilog2() % rows.ilog2();

@@ -4,9 +4,10 @@ use super::vector::Vector;
 use crate::channels::Line;
 use crate::machine::LINE;
 
-/// Interleaves the units of four rows, `UNIT` bytes each, and stores those that `written` chooses. The others
-/// keep their value. `PAIR` is two units. Tables take three shuffles for each half of a register, and store
-/// halves: `planes_to_bgra_224` takes 0.4 of their time (a Xeon with AVX2).
+/// Interleaves the units of four rows, `UNIT` bytes each, and stores the bytes that the mask `written`
+/// selects. The other bytes keep their value. `PAIR` is the length of two units. By tables, each half of a
+/// register would take three shuffles and a store: `planes_to_bgra_224` takes 0.4 of their time (a Xeon with
+/// AVX2).
 ///
 /// ```text
 /// rows           a0 a1 ..    b0 b1 ..    c0 c1 ..    d0 d1 ..    in each lane
@@ -18,8 +19,8 @@ use crate::machine::LINE;
 /// # Safety
 ///
 /// * The CPU has the vectors `V`, of two lanes.
-/// * There is a row at least. `count` vectors are readable at each row from the first address on, and four
-///   times as many are readable and writable at the second address.
+/// * At least one of the rows is `Some`. `count` vectors are readable at each row from the first address on,
+///   and four times as many are readable and writable at the second address.
 #[inline(always)]
 pub(super) unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
     rows: [Option<usize>; 4],
@@ -49,8 +50,8 @@ pub(super) unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
     }
 }
 
-/// Separates groups of four units of `UNIT` bytes, and stores those that have a row, a register for each row.
-/// Tables take four shuffles for each row.
+/// Separates groups of four units of `UNIT` bytes, and stores a register for each unit that has a row. By
+/// tables, each row would take four shuffles.
 ///
 /// ```text
 /// lanes          a0 b0 c0 d0 a1 b1 c1 d1 ..     lanes of one place in four registers follow each other
@@ -75,7 +76,7 @@ pub(super) unsafe fn split_four<V: Vector, const UNIT: usize, const LANES: usize
         // SAFETY: each lane of the four registers is one of the `LANES * 4` lanes of four vectors at `from`.
         // A vector of each row is writable, by the contract of this function.
         unsafe {
-            // A closure would be compiled without the features of `V`.
+            // A loop, because a closure would be compiled without the features of `V`.
             let mut registers = [V::zero(); 4];
             for (i, register) in registers.iter_mut().enumerate() {
                 *register = V::load_lanes::<LANES>(std::array::from_fn(|lane| from.wrapping_add((4 * lane + i) * 16)));
@@ -96,7 +97,8 @@ pub(super) unsafe fn split_four<V: Vector, const UNIT: usize, const LANES: usize
     }
 }
 
-/// The order that puts equal units of groups of four side by side in a lane, for units of 1 and of 2 bytes.
+/// The byte order that puts equal units of the groups in a lane side by side: all first units, all second
+/// units, and so on. Groups have four units, of 1 byte in the first order and of 2 bytes in the second.
 const UNITS_TOGETHER: ([u8; 16], [u8; 16]) =
     ([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15], [0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
 

@@ -48,7 +48,7 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
         }
         _ => {
             for iteration in walk.iterations() {
-                // SAFETY: the span, by the contract of this function. The permutation has `blocks` blocks.
+                // SAFETY: the span may be accessed, by the contract. The permutation has `blocks` blocks.
                 unsafe { few_blocks(iteration.from, iteration.to, permutation, 0..blocks) };
             }
         }
@@ -80,8 +80,8 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
     }
 }
 
-/// Permutes blocks that fit a register, in every iteration of a walk. Each vector permutes the blocks of
-/// `step` bytes by the same indices.
+/// Permutes blocks that fit a register, in every iteration of a walk. Each vector permutes `step` bytes of
+/// whole blocks, always by the same indices.
 struct WholeBlocks<'a> {
     walk: &'a Walk<'a>,
     permutation: &'a BlockPermutation,
@@ -89,7 +89,7 @@ struct WholeBlocks<'a> {
     indices: &'a [u8; LINE],
 }
 
-/// The blocks that are left after whole vectors. (A closure would be compiled without the features of `V`.)
+/// The blocks that are left after whole vectors. (In a closure, `load` would lack the features of `V`.)
 struct LastBlocks {
     at: usize,
     bytes: usize,
@@ -121,18 +121,18 @@ impl Operation for WholeBlocks<'_> {
         let WholeBlocks { walk, permutation, step, indices } = self;
         let bytes = permutation.blocks() * permutation.block();
         let backwards = permutation.source_step() < 0;
-        // From the end of the source, the vector that is loaded ends with whole blocks.
+        // Going backwards, a loaded vector ends with whole blocks. Its first `shift` bytes are not used.
         let shift = if backwards { u8::try_from(V::BYTES - step).unwrap_or(0) } else { 0 };
         let shifted = indices.map(|index| index.wrapping_add(shift));
-        // `whole` vectors end inside the bytes. The bytes after them are the last vector, which is loaded and
-        // stored in part. A reversal takes the indices of its last blocks.
+        // `whole` vectors are inside the span. The `left` bytes after them are loaded and stored in part.
+        // Going backwards, their indices are reduced by the blocks that are missing in the register.
         let whole = (bytes - V::BYTES) / step + 1;
         let left = bytes - whole * step;
         let fewer = if backwards && left > 0 { u8::try_from(step - left).unwrap_or(0) } else { 0 };
         let last = indices.map(|index| index.saturating_sub(fewer));
         let ahead = walk.in_row();
-        // Only `step` bytes of each stored vector count: the next store overwrites the rest. Going backwards,
-        // that store lands in front, so the `step` bytes must be the last of the vector.
+        // Only `step` bytes of a stored vector count, and the next store overwrites the rest. If vectors are
+        // stored from last to first, the next store is in front, so the `step` bytes must be the last ones.
         let front = if backwards && walk.streaming { V::BYTES - step } else { 0 };
         let mut placed = [0; LINE];
         placed[front..front + step].copy_from_slice(&shifted[..step]);
@@ -164,10 +164,10 @@ impl Operation for WholeBlocks<'_> {
             } else if walk.streaming {
                 let mut buffer = Buffer::new();
                 let stage = Stage::<V>::in_buffer(&mut buffer);
-                // Each chunk begins and ends at lines of the destination, and its first vector may begin in
-                // front of it. Chunks come in the order of the source too. Double
-                // buffering: a chunk is streamed out only after the next one was gathered. A load right after
-                // two stores to parts of its line would stall (store forwarding fails).
+                // Chunks come in the order of the source. They begin and end at lines of the destination, and
+                // the first vector of a chunk may begin in front of it. A chunk is written out only after the
+                // next one was gathered (double buffering): a load of a line right after two stores to its
+                // parts would stall, because store forwarding fails.
                 let head = iteration.to.align_offset(LINE).min(bytes);
                 let chunks = (bytes - head).div_ceil(DRAINED) + 1;
                 let mut collected = None;
@@ -222,8 +222,8 @@ impl Operation for WholeBlocks<'_> {
             } else {
                 let (mut from, mut to) = (first, iteration.to);
                 for _ in 0..whole {
-                    // SAFETY: both are the addresses of the next of `whole` vectors, which are inside the
-                    // span. A prefetch may be given any address.
+                    // SAFETY: `from` and `to` are the addresses of the next of `whole` vectors, which are
+                    // inside the span. A prefetch may be given any address.
                     unsafe {
                         if ahead != 0 {
                             let ahead = if backwards { ahead.wrapping_neg() } else { ahead };
@@ -234,8 +234,8 @@ impl Operation for WholeBlocks<'_> {
                     (from, to) = (from.wrapping_add(delta), to.wrapping_add(step));
                 }
                 if left > 0 {
-                    // SAFETY: `to` is behind the whole vectors, and `left` bytes of the span are left there
-                    // and at that end of the source at which the blocks end.
+                    // SAFETY: `left` bytes of the span are left at `to`, behind the whole vectors, and at
+                    // that end of the source at which the blocks end.
                     unsafe { tail.load::<V>(iteration.from).store_partial(to, left) };
                 }
             }
@@ -300,12 +300,12 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                     unsafe { std::ptr::copy(stage.start.add(run - front), stage.start, end - run) };
                     front = run;
                 }
-                // SAFETY: the blocks are readable at `from`. Less than `DRAINED` bytes and a period are not
-                // stored, so the buffer, of `DRAINED` bytes and two periods, has room for `bytes` more at
-                // index `at - front`: else the branch above moved them to the start.
+                // SAFETY: the blocks are readable at `from`. Less than `DRAINED` bytes and a period wait in
+                // the buffer, which has `DRAINED` bytes and two periods. If the new period did not fit behind
+                // them, the branch above moved them to the start.
                 unsafe { period.permute(from, stage.start.add(at - front), ahead) };
-                // The periods before this one are stored. A line that is loaded right after it was stored in
-                // two parts waits for both stores.
+                // Only earlier periods are written out here, because a load of a line right after two stores
+                // to its parts waits for both stores.
                 if end - run >= DRAINED {
                     let rest = iteration.to.addr().wrapping_add(end) % LINE;
                     // SAFETY: the buffer holds the bytes from `run` to `end`, of which the last `rest`, less
@@ -342,7 +342,7 @@ struct Stage<'a, V> {
     memory: PhantomData<(&'a mut Buffer, V)>,
 }
 
-/// Size of a staging buffer: what is collected, one period that was collected before, and one more.
+/// Size of a staging buffer: up to `DRAINED` bytes and a period wait in it, and one more period is added.
 const ROOM: usize = DRAINED + 2 * LONGEST_PERIOD;
 
 /// How many bytes a staging buffer collects before whole lines are stored. By trial (Zen 5): with 4 KiB,
@@ -467,7 +467,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
                 // SAFETY: a vector has an entry for each round, whose window is a register.
                 *register = unsafe { V::load(window(tables.windows.add(round))) };
             }
-            // SAFETY: a vector has one vector of indices. Both tables move on by what a vector has.
+            // SAFETY: there is one vector of indices for this vector. Both tables move on to the next vector.
             unsafe {
                 let index = V::load(tables.indices);
                 tables.windows = tables.windows.add(ROUNDS);
@@ -482,8 +482,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
                 // SAFETY: a round has an entry for each lane.
                 *pointer = window(unsafe { tables.windows.add(lane) });
             }
-            // SAFETY: each of the windows is a lane. A round has one vector of indices, and both tables move
-            // on by what a round has.
+            // SAFETY: each window is a lane. A round has one vector of indices, and both tables move on to
+            // the next round.
             unsafe {
                 bytes = bytes.or(V::load_lanes(lanes).shuffle_in_lanes(V::load(tables.indices)));
                 tables.windows = tables.windows.add(LANES);

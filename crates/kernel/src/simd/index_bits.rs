@@ -1,4 +1,4 @@
-//! Permutes blocks whose indices are the same bits in another order, by the steps of [`IndexBits`].
+//! Permutes blocks by moving the bits of the element index, in the steps that [`IndexBits`] lists.
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
@@ -39,7 +39,7 @@ impl Operation for PermuteIndexBits<'_> {
                 }
                 for step in &bits.steps {
                     let apart = step.apart;
-                    // SAFETY: the code has the features of `V`.
+                    // SAFETY: only registers are touched, in code that is compiled with the features of `V`.
                     unsafe {
                         match step.unit {
                             1 => in_pairs::<V, 1>(registers, step.change, apart),
@@ -53,8 +53,8 @@ impl Operation for PermuteIndexBits<'_> {
                 let streams = walk.streaming && to.align_offset(V::BYTES) == 0;
                 for (place, &number) in bits.order.iter().enumerate() {
                     let (register, to) = (registers[usize::from(number)], to.wrapping_add(place * V::BYTES));
-                    // SAFETY: the block, `order.len()` registers, is writable at its start, which is a
-                    // multiple of their length if they are streamed.
+                    // SAFETY: the block has `order.len()` registers, and is writable. With `streams`, its
+                    // first byte is at a multiple of `V::BYTES`.
                     unsafe { if streams { register.stream(to) } else { register.store(to) } }
                 }
             }
@@ -62,7 +62,7 @@ impl Operation for PermuteIndexBits<'_> {
     }
 }
 
-/// Changes each pair of registers whose numbers are `apart`, a power of two.
+/// Combines each pair of registers whose numbers differ by `apart`, a power of two.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! Interleaving a few rows into one row, and deinterleaving: tiles such as (2,1) and (4,1), the channels of
-//! an image, packed elements.
+//! Interleaves a few rows into one row, and deinterleaves one row into a few rows. Tiles such as (2,1) and
+//! (4,1), channels of an image and packed elements are copied like this.
 //!
 //! Planar pixels become interleaved pixels by taking one unit of each row in turn. Unit by unit, that takes a
 //! load and a store for each unit. With registers, one shuffle moves a whole register of units:
@@ -45,8 +45,8 @@ const ROWS: usize = 32;
 /// that neighbouring rows are in different sets of the L1 cache.
 const STAGED_ROW: usize = JOINED_RUN + LINE;
 
-/// The most bytes that are collected at once in all rows together, roughly. By trial (Zen 3): with 8 KiB, 16
-/// rows take 1.3 times as long, because nothing is loaded while the buffer is stored.
+/// About how many bytes the staging buffer collects, in all rows together, before they are stored. With 8
+/// KiB, 16 rows take 1.3 times as long, because nothing is loaded while the buffer is stored (Zen 3).
 const STAGED: usize = 1 << 11;
 
 #[repr(align(64))]
@@ -129,7 +129,8 @@ impl InterleaveRows<'_> {
         // first row all the same, and are negative numbers that wrap.
         let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
         let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
-        // Rows of whole registers need no code of their own in each iteration of the innermost loop.
+        // If rows are whole registers, no columns are left over, so the shuffle goes through the innermost
+        // loop itself.
         let is_whole = row.is_multiple_of(V::BYTES) && !may_stream && runs == 0;
         let (walk, times) = if is_whole { walk.around_innermost() } else { (*walk, Stride::ONCE) };
         let mut run = 0;
@@ -209,8 +210,8 @@ impl InterleaveRows<'_> {
         let most = most - most % LINE;
         for at in columns.clone().step_by(most) {
             let some = most.min(columns.end - at);
-            // SAFETY: these are `some` of the columns, whole lines and at most `JOINED_RUN`, so a row of the
-            // staging buffer has room for them.
+            // SAFETY: `at..at + some` are columns of the contract. They are whole lines, and at most
+            // `JOINED_RUN` bytes, so a row of the staging buffer has room for them.
             unsafe {
                 let staged = (stage.wrapping_sub(at), STAGED_ROW);
                 self.columns::<V>(from, staged, at..at + some, (ahead, false), Stride::ONCE);
@@ -227,8 +228,9 @@ impl InterleaveRows<'_> {
 
     /// # Safety
     ///
-    /// * Each of `times`, the columns are readable in the rows at `from` and writable in the rows at `to`.
-    /// * With `streaming`, they start at an aligned address in every destination row.
+    /// * In each iteration of `times`, the columns are readable in the rows at `from` and writable in the
+    ///   rows at `to`.
+    /// * With `streaming`, the columns start at an aligned address in every destination row.
     #[inline(always)]
     unsafe fn columns<V: Vector>(
         &self,
@@ -297,7 +299,8 @@ impl InterleaveRows<'_> {
     }
 }
 
-/// Writes runs of some rows of the staging buffer with non-temporal stores.
+/// Writes `run` bytes of each of `rows` rows of the staging buffer to the destination, with non-temporal
+/// stores.
 ///
 /// # Safety
 ///

@@ -1,4 +1,5 @@
-//! The smallest copies: up to four cache lines, or up to 256 bytes. Other copies are made of them.
+//! Copies of one to four whole cache lines, and of any length up to 256 bytes. Other kernels are made of
+//! these.
 //!
 //! A run of any length up to 256 bytes is copied without a loop. For a length of `SIZE` to `2 * SIZE` bytes,
 //! the first `SIZE` bytes and the last `SIZE` bytes are copied. The two halves overlap unless the length is
@@ -66,7 +67,7 @@ pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
 }
 
 /// Copies a run of `bytes` bytes as two copies of `SIZE` bytes, which may overlap: the first and the last
-/// bytes of the run. A run longer than two times `SIZE` is not copied between them.
+/// bytes of the run. If the run is longer than `2 * SIZE`, the bytes between them are not copied.
 ///
 /// # Safety
 ///

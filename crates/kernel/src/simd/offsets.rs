@@ -39,7 +39,7 @@ impl<'a> Offsets<'a> {
         assert!(rows.len() <= Self::MOST, "more offsets than a list holds");
         let list = self.list.as_mut_ptr().cast::<usize>();
         if let Some(pitch) = axis.stride() {
-            // The compiler vectorizes additions, but not products of 64 bits.
+            // Offsets are summed up, because the compiler vectorizes additions, but not products of 64 bits.
             let mut offset = rows.start * pitch;
             for i in 0..rows.len() {
                 // SAFETY: `i` is below the number of rows, which is at most `MOST`.

@@ -100,7 +100,8 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
     }
 }
 
-/// Transposes panels through a staging buffer, whose stack frame has several pages.
+/// Transposes panels through a staging buffer. The buffer takes several pages of the stack, so this operation
+/// is a function of its own.
 struct Staged<'a>(Planes<'a>);
 
 impl Operation for Staged<'_> {
@@ -150,7 +151,7 @@ impl<'a> Planes<'a> {
     /// # Safety
     ///
     /// * The conditions of [`panels`].
-    /// * `stage` is `Some` if the panels have a staging buffer, which `STAGED` says. Without one, nothing
+    /// * `STAGED` is set, and `stage` is `Some`, if the panels have a staging buffer. Without one, nothing
     ///   here needs the features of `V`.
     #[inline(always)]
     unsafe fn run<V: Vector, const STAGED: bool>(&mut self) {
@@ -241,7 +242,7 @@ impl<'a> Planes<'a> {
     /// # Safety
     ///
     /// * The conditions of [`Planes::direct`].
-    /// * There is a staging buffer, and the panels fit the plane. They come in order.
+    /// * There is a staging buffer, and the panels fit the plane. The panels come in order.
     #[inline(always)]
     unsafe fn by_stage<V: Vector>(
         &mut self,
@@ -338,8 +339,8 @@ impl<'a> Planes<'a> {
 
 type Bounds = (Range<usize>, Range<usize>);
 
-/// The panels of a plane: left to right, then down, through all columns that are kept at a time. The next
-/// columns follow.
+/// The panels of a plane, in the order in which they are transposed: through the columns that are kept at a
+/// time, left to right and then down, and then through the next columns.
 #[derive(Clone)]
 struct Order<'a> {
     panels: &'a Panels,

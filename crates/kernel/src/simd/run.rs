@@ -25,9 +25,10 @@ pub(crate) type Run = unsafe fn(&Kernel, &Walk<'_>);
 /// * The CPU has the features of `V`.
 /// * The kernel [fits](Kernel::fit) the walk and registers of `V::BYTES` bytes.
 /// * In every iteration, the bytes that the kernel spans are readable on the source and writable on the
-///   destination. Source bytes and destination bytes do not overlap, and no other thread accesses the latter.
-/// * All bytes between the first and the last byte that any iteration reads are readable. So are those
-///   between the first and the last byte that any iteration writes, if the walk is readable.
+///   destination. Source bytes and destination bytes do not overlap, and no other thread accesses the
+///   destination.
+/// * All bytes between the first and the last byte that any iteration reads are readable. If `walk.readable`
+///   is set, all bytes between the first and the last byte that any iteration writes are readable too.
 pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     const { assert!(V::BYTES == 32 || V::BYTES == 64) };
     // Each arm needs two conditions of the contract: the CPU has the features of `V`, and the bytes that the
@@ -35,7 +36,7 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     // the matching arm of `Kernel::fit` has checked.
     match kernel {
         // SAFETY: the contract. `Runs` has code for this length (`Kernel::has_code`), which is above 0. All
-        // bytes between those that are read are readable, by the contract.
+        // bytes between the first and the last byte that is read are readable.
         &Kernel::Runs { run, count, by } => unsafe { V::vectorize(CopyRuns { walk, run, count, by }) },
         // SAFETY: the contract. The span of a table reaches to the end of the run at its largest offsets.
         &Kernel::Table { run, ref offsets, count } => unsafe { V::vectorize(CopyTable { walk, run, offsets, count }) },
@@ -78,9 +79,9 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
             // SAFETY: the contract. `PlaneRuns::has_code` accepted these runs for the plane and the loops.
             unsafe { V::vectorize(TransposeRuns { walk, plane, runs }) }
         }
-        // SAFETY: the contract. The tables of a permutation are made with it.
+        // SAFETY: the contract. A permutation has the right tables, because they are made together.
         Kernel::PermuteBlocks(permutation) => unsafe { gather_blocks::<V>(walk, permutation) },
-        // SAFETY: the contract. The tables of channels are made with them.
+        // SAFETY: the contract. The channels have the right tables, because they are made together.
         Kernel::Channels(channels) => unsafe { pick_channels::<V>(walk, channels) },
         &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } if !SMALL_PROGRAM => {
             let (shuffling, pitch) = (some(of_bits::<V>(bits, direction)), pitch.cast_signed());

@@ -36,8 +36,8 @@ impl Operation for TransposeRuns<'_> {
             return unsafe { panels::<V>(walk, plane, &cut) };
         }
         match order {
-            // SAFETY: the pitches are those of the plane. The first destination row starts at a line, or
-            // `unaligned` had been used, so all destination rows start at lines (`Kernel::fit`).
+            // SAFETY: the pitches are those of the plane. The first destination row starts at a line, because
+            // `unaligned` runs otherwise. So all destination rows start at lines (`Kernel::fit`).
             RunOrder::Source => unsafe { lines_in_source_order::<V>(walk, plane, pitches(), ahead) },
             RunOrder::FewColumns(few) => {
                 let (pitches, few) = (pitches(), usize::from(few));
@@ -53,7 +53,7 @@ impl Operation for TransposeRuns<'_> {
                     }
                 }
             }
-            // SAFETY: the plane's span is in the contract. This order looks at the alignment itself.
+            // SAFETY: the plane's span is in the contract. The function checks the alignment itself.
             RunOrder::Pieces(piece) => unsafe { in_pieces::<V>(walk, plane, usize::from(piece), ahead) },
         }
     }

@@ -21,15 +21,17 @@ use super::vector::{Operation, Vector};
 use crate::kernel::{Direction, Stride};
 use crate::level::SMALL_PROGRAM;
 
-/// Some whole registers of columns, which are shuffled. On one side, rows are `pitch` bytes apart. On the
-/// other side the registers of a column follow each other, which says [`Shuffling::source_apart`].
+/// Some whole registers of columns, which one call shuffles. On one side, rows are `pitch` bytes apart. On
+/// the other side, the registers of a column follow each other. [`Shuffling::source_apart`] says which side
+/// has the rows.
 pub(super) struct Block {
     /// The first column of the first row on either side.
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
     /// The number of registers of each row.
     pub(super) registers: usize,
-    /// How often the columns are shuffled, and the distance to the next columns.
+    /// The loop around the columns: how many times they are shuffled, and how far away the next columns
+    /// begin.
     pub(super) times: Stride,
     /// The pitch of the rows, which is added with wrapping, because it may be negative.
     pub(super) pitch: usize,
@@ -45,7 +47,8 @@ pub(super) struct Block {
 /// # Safety
 ///
 /// * The CPU has the features of the vector that the function was compiled for.
-/// * Each time, `registers` vectors of each row are readable from `from` on, and writable from `to` on.
+/// * In each iteration of `times`, `registers` vectors of each row are readable from `from` on, and writable
+///   from `to` on.
 /// * With `streaming`, `to` and the pitch of destination rows are multiples of a vector.
 pub(super) type ShuffleBlock = unsafe fn(&Block);
 
@@ -255,7 +258,8 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
     #[inline(always)]
     unsafe fn shuffled<V: Vector>(mut rows: [V; N], _: bool) -> [V; N] {
         const { assert!(N * BITS == 32) };
-        // SAFETY: registers only, and `packed` halves `count` each time, from the `N` rows that there are.
+        // SAFETY: only registers are touched. The `N` rows are enough for every `count`, which each round
+        // halves.
         unsafe {
             // In `rows`, the vectors whose elements share a byte of the destination are neighbours. Each
             // round joins the elements of two neighbours, until `8 / BITS` elements fill a byte.

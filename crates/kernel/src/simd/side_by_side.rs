@@ -145,16 +145,18 @@ pub(super) unsafe fn stream_run<V: Vector>(
         }
     }
     let mut at = head;
-    // Registers of half a line load four lines before they store the first.
+    // With registers of half a line, four lines are loaded before the first of them is stored.
     while V::BYTES < LINE && at + 4 * LINE <= run {
         (0..4).for_each(|line| prefetch(at + line * LINE));
-        // SAFETY: four lines from `at` on end inside the run, and `to` is at a line `head` bytes on.
+        // SAFETY: four lines from `at` on are inside the run, and the destination is at a line from `head`
+        // bytes on.
         unsafe { copy_lines::<V, 4>(from.add(at), to.add(at), true) };
         at += 4 * LINE;
     }
     while at + LINE <= run {
         prefetch(at);
-        // SAFETY: a line from `at` on ends inside the run, and `to` is at a line `head` bytes on.
+        // SAFETY: a line from `at` on is inside the run, and the destination is at a line from `head` bytes
+        // on.
         unsafe { copy_lines::<V, 1>(from.add(at), to.add(at), true) };
         at += LINE;
     }

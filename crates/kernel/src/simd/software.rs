@@ -58,33 +58,33 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     }
 
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller names memory that may be accessed (`Vector`).
+        // SAFETY: the memory may be accessed, by the contract of `Vector`.
         Software(unsafe { from.cast::<[u8; SIZE]>().read() })
     }
 
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
         let mut whole = [0; SIZE];
         if bytes > 0 {
-            // SAFETY: the caller names memory that may be accessed (`Vector`). The slice checks the length.
+            // SAFETY: the memory may be accessed, by the contract of `Vector`. The slice checks the length.
             unsafe { std::ptr::copy_nonoverlapping(from, whole[..bytes].as_mut_ptr(), bytes) };
         }
         Software(whole)
     }
 
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the caller names memory that may be accessed (`Vector`).
+        // SAFETY: the memory may be accessed, by the contract of `Vector`.
         let first = unsafe { Self::load_partial(from, bytes) };
         Software(std::array::from_fn(|i| first.0[i % bytes]))
     }
 
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller names memory that may be accessed (`Vector`).
+        // SAFETY: the memory may be accessed, by the contract of `Vector`.
         unsafe { to.cast::<[u8; SIZE]>().write(self.0) }
     }
 
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
         if bytes > 0 {
-            // SAFETY: the caller names memory that may be accessed (`Vector`). The slice checks the length.
+            // SAFETY: the memory may be accessed, by the contract of `Vector`. The slice checks the length.
             unsafe { std::ptr::copy_nonoverlapping(self.0[..bytes].as_ptr(), to, bytes) };
         }
     }
@@ -92,12 +92,12 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     unsafe fn store_non_temporal(self, to: *mut u8) {
         assert!(to.addr().is_multiple_of(SIZE), "a streamed vector is not aligned");
         STREAMED.with_borrow_mut(|streamed| streamed.push(to.addr()));
-        // SAFETY: the caller names memory that may be accessed (`Vector`).
+        // SAFETY: the memory may be accessed, by the contract of `Vector`.
         unsafe { self.store(to) }
     }
 
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
-        // SAFETY: the caller names memory that may be accessed (`Vector`).
+        // SAFETY: the memory may be accessed, by the contract of `Vector`.
         let lanes = from.map(|lane| unsafe { lane.cast::<[u8; 16]>().read() });
         Software(std::array::from_fn(|i| lanes[i / 16][i % 16]))
     }
@@ -161,7 +161,7 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     }
 
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the caller names memory that may be accessed (`Vector`).
+        // SAFETY: the memory may be accessed, by the contract of `Vector`.
         Software(std::array::from_fn(|i| unsafe {
             if i < SIZE / 2 { low.add(i).read() } else { high.add(i - SIZE / 2).read() }
         }))
@@ -181,14 +181,14 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
         assert!(Self::WINDOW == SIZE, "windows are lanes");
         for (i, byte) in self.0.into_iter().enumerate().filter(|&(i, _)| chosen.0[i] == 0xff) {
-            // SAFETY: the caller names memory that may be accessed (`Vector`).
+            // SAFETY: the memory may be accessed, by the contract of `Vector`.
             unsafe { to.add(i).write(byte) }
         }
     }
 
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         for (lane, bytes) in to.into_iter().zip(self.0.as_chunks::<16>().0) {
-            // SAFETY: the caller names memory that may be accessed (`Vector`).
+            // SAFETY: the memory may be accessed, by the contract of `Vector`.
             unsafe { lane.cast::<[u8; 16]>().write(*bytes) }
         }
     }

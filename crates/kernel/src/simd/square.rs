@@ -67,7 +67,7 @@ pub(super) struct Corner {
 }
 
 impl Corner {
-    /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns.
+    /// Returns the corner moved by these numbers of source bytes, rows, destination bytes and columns.
     #[inline(always)]
     pub(super) fn moved(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
         Corner {

@@ -100,8 +100,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeSquares<'_,
     }
 }
 
-/// Transposes a square of `IN_LANE * LANES` rows, `pitch` bytes apart, by as many columns, `other` bytes
-/// apart.
+/// Transposes a square: `IN_LANE * LANES` source rows, `pitch` bytes apart, become as many destination rows,
+/// `other` bytes apart.
 ///
 /// # Safety
 ///

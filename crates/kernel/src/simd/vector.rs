@@ -2,8 +2,9 @@
 
 use crate::machine::PAGE;
 
-/// How many bytes ahead of a non-temporal store the address translation of a page is loaded. A prefetch of
-/// the first line of that page loads it. A prefetch for every store would cost time (measured on a Zen 5).
+/// How many bytes ahead of a non-temporal store the address translation is loaded, by a prefetch. Only the
+/// store at the start of a page prefetches, because a prefetch for every store would cost time (measured on a
+/// Zen 5).
 const TRANSLATED_AHEAD: usize = PAGE;
 
 /// A kernel, or a part of a kernel, that is compiled once for each type of vector.
@@ -151,9 +152,9 @@ pub(crate) unsafe trait Vector: Copy {
 
     unsafe fn or(self, other: Self) -> Self;
 
-    /// Adds the bytes that `index` picks from each window of `from`. In a lane, a byte whose index has the
-    /// highest bit is not picked, and `self` is zero where another byte is. In a window of a whole register,
-    /// only a byte whose index has the highest bit is picked.
+    /// Puts bytes of `from` into `self`: byte `index[i]` of a window becomes byte `i` of the window. If
+    /// windows are lanes, an index with the highest bit picks nothing, and `self` must be zero where a byte
+    /// is picked. If windows are whole registers, only an index with the highest bit picks a byte.
     #[inline(always)]
     unsafe fn pick(self, from: Self, index: Self) -> Self {
         // SAFETY: the caller upholds the contract of the trait.

@@ -28,8 +28,9 @@ impl<'a> Walk<'a> {
         Pointers { iterations, later, start: self.start }
     }
 
-    /// The walk around the innermost loop, and that loop, whose iterations a kernel goes through by itself.
-    /// If later iterations are prefetched, the walk stays whole.
+    /// Returns the walk without its innermost loop, and that loop, which a kernel then goes through by
+    /// itself. If later iterations are prefetched, the walk keeps all loops, and the returned loop has one
+    /// iteration.
     #[inline(always)]
     pub(super) fn around_innermost(&self) -> (Walk<'a>, Stride) {
         match self.loops.split_last() {

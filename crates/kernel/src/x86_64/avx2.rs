@@ -10,7 +10,7 @@ use super::super::simd::{Operation, Vector, origin_in_three, short};
 #[derive(Clone, Copy)]
 pub(crate) struct Ymm(__m256i);
 
-// SAFETY: each function has the effect that the trait describes.
+// SAFETY: each function has the effect that the trait `Vector` describes.
 unsafe impl Vector for Ymm {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
@@ -20,26 +20,28 @@ unsafe impl Vector for Ymm {
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Ymm::BYTES == 2 * 16) };
         super::align_frame();
-        // SAFETY: this function has the features of `Ymm`, which has 2 lanes. The rest is its contract.
+        // SAFETY: this function is compiled with AVX2, and a `Ymm` has 2 lanes. The caller upholds the other
+        // conditions.
         unsafe { operation.run::<Ymm, 2>() }
     }
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe { Ymm(_mm256_setzero_si256()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
         unsafe { Ymm(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are readable by the trait's contract, and the array has at least as many.
+        // SAFETY: `bytes` bytes are readable by the trait's contract, and at most 32 are copied into the
+        // array of 32.
         unsafe {
             short(from, whole.as_mut_ptr(), bytes.min(32));
             Self::load(whole.as_ptr())
@@ -48,7 +50,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
         unsafe {
             Ymm(match bytes {
                 1 => _mm256_set1_epi8(from.cast::<i8>().read()),
@@ -63,14 +65,15 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are writable by the trait's contract, and the array has at least as many.
+        // SAFETY: `bytes` bytes are writable by the trait's contract, and at most 32 are copied from the
+        // array of 32.
         unsafe {
             self.store(whole.as_mut_ptr());
             short(whole.as_ptr(), to, bytes.min(32));
@@ -80,14 +83,15 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
-        // SAFETY: the CPU has AVX2, and the caller names aligned memory that may be written (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory is aligned and may be
+        // written.
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 2) };
-        // SAFETY: the CPU has AVX2, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
         unsafe { Ymm(_mm256_loadu2_m128i(from[1].cast(), from[0].cast())) }
     }
 
@@ -95,7 +99,7 @@ unsafe impl Vector for Ymm {
     unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         const { assert!(LANES == 2) };
         let (a, b) = (rows[0].0, rows[1].0);
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             rows[0] = Ymm(_mm256_permute2x128_si256::<0x20>(a, b));
             rows[1] = Ymm(_mm256_permute2x128_si256::<0x31>(a, b));
@@ -107,7 +111,7 @@ unsafe impl Vector for Ymm {
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
         let (a, b) = (self.0, other.0);
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         let (low, high) = unsafe {
             match UNIT {
                 1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
@@ -122,7 +126,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let (low, high) = self.unpack::<UNIT>(other);
             let [first, second] = Self::transpose_lanes([low, high]);
@@ -132,10 +136,10 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             if UNIT == 2 {
-                // From a shuffle of the bytes of each register, the compiler would make three.
+                // From one byte shuffle of each register, the compiler would make three instructions.
                 let (a, b) = (self.0, other.0);
                 let even = |x| _mm256_and_si256(x, _mm256_set1_epi32(0xffff));
                 let (evens, odds) = (
@@ -167,7 +171,7 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             // Shifts move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
@@ -183,7 +187,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let sign = _mm256_set1_epi8(1 << (BITS - 1));
             Ymm(_mm256_sub_epi8(_mm256_xor_si256(self.0, sign), sign))
@@ -192,26 +196,26 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe { Ymm(_mm256_or_si256(self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 2) };
-        // SAFETY: the CPU has AVX2, and the caller names memory that may be written (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be written.
         unsafe { _mm256_storeu2_m128i(to[1].cast(), to[0].cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe { Ymm(_mm256_or_si256(_mm256_and_si256(mask.0, self.0), _mm256_andnot_si256(mask.0, other.0))) }
     }
 
     #[inline(always)]
     unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe { Ymm(_mm256_shuffle_epi8(self.0, index.0)) }
     }
 
@@ -229,11 +233,12 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
-        // SAFETY: the CPU has AVX2 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let mut bytes = _mm256_setzero_si256();
-            // After the subtraction, only an index into these 16 bytes is below 16. For every other index,
-            // the sum has its highest bit set, which gives a zero.
+            // Each round takes 16 bytes of the registers, and then subtracts 16 from all indices. Only an
+            // index into these 16 bytes is below 16. For every other index, `order` has its highest bit set,
+            // which gives a zero.
             let mut index = index.0;
             for register in registers {
                 for half in [
@@ -251,7 +256,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has AVX2 (`Vector`), and no memory is touched but the tables.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Of memory, only the tables are read.
         unsafe {
             let [a, b, c] = three(rows, &Three::<UNIT>::INTERLEAVE).map(|line| line.0);
             [
@@ -264,7 +269,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has AVX2 (`Vector`), and no memory is touched but the tables.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Of memory, only the tables are read.
         unsafe {
             let [a, b, c] = lines.map(|line| line.0);
             let halves = [
@@ -277,7 +282,8 @@ unsafe impl Vector for Ymm {
     }
 }
 
-/// Makes three registers of three other registers, in each 16-byte half. Each byte comes from one of them.
+/// Shuffles the bytes of three registers into three results, inside each 16-byte half. `table` says which
+/// byte of which register becomes each byte of a result.
 ///
 /// # Safety
 ///

@@ -18,7 +18,7 @@ impl Zmm {
     /// The conditions of [`Vector`].
     #[inline(always)]
     unsafe fn choose<const UNIT: usize>(self, other: Zmm, choice: &[u8; 64]) -> Zmm {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and the array has the 64 bytes that are read.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. The array has the 64 bytes that are read.
         unsafe {
             let index = _mm512_loadu_si512(choice.as_ptr().cast());
             Zmm(match UNIT {
@@ -36,7 +36,7 @@ fn first(bytes: usize) -> __mmask64 {
     u64::MAX.checked_shr(64_u32.saturating_sub(u32::try_from(bytes).unwrap_or(64))).unwrap_or(0)
 }
 
-// SAFETY: each function has the effect that the trait describes.
+// SAFETY: each function has the effect that the trait `Vector` describes.
 unsafe impl Vector for Zmm {
     const BYTES: usize = 64;
     const SHUFFLES_TWO: bool = true;
@@ -47,31 +47,33 @@ unsafe impl Vector for Zmm {
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Zmm::BYTES == 4 * 16) };
         super::align_frame();
-        // SAFETY: this function has the features of `Zmm`, which has 4 lanes. The rest is its contract.
+        // SAFETY: this function is compiled with the features of `Zmm`, and a `Zmm` has 4 lanes. The caller
+        // upholds the other conditions.
         unsafe { operation.run::<Zmm, 4>() }
     }
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe { Zmm(_mm512_setzero_si512()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
         unsafe { Zmm(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: bytes that the mask leaves out are not touched. The caller names the others (`Vector`).
+        // SAFETY: bytes that the mask leaves out are not touched. The others may be accessed, by the contract
+        // of `Vector`.
         unsafe { Zmm(_mm512_maskz_loadu_epi8(first(bytes), from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
         unsafe {
             Zmm(match bytes {
                 1 => _mm512_set1_epi8(from.cast::<i8>().read()),
@@ -87,30 +89,32 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
-        // SAFETY: bytes that the mask leaves out are not touched. The caller names the others (`Vector`).
+        // SAFETY: bytes that the mask leaves out are not touched. The others may be accessed, by the contract
+        // of `Vector`.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), first(bytes), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(64));
-        // SAFETY: the CPU has AVX-512, and the caller names aligned memory that may be written (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory is aligned and may be
+        // written.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 4) };
-        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
         unsafe {
-            // Broadcasts under a mask leave the shuffle ports to the transpose. Insertions would take a third
-            // of the ports' time.
+            // Broadcasts from memory under a mask leave the shuffle ports to the transpose. Insertions would
+            // take a third of the time of these ports.
             let lane = |i: usize| _mm_loadu_si128(from[i].cast());
             let first = _mm512_castsi128_si512(lane(0));
             let second = _mm512_mask_broadcast_i32x4(first, 0x00f0, lane(1));
@@ -123,10 +127,10 @@ unsafe impl Vector for Zmm {
     unsafe fn transpose_lanes<const LANES: usize>(mut rows: [Self; LANES]) -> [Self; LANES] {
         const { assert!(LANES == 4) };
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
-            // The shuffle takes even and odd lanes. For low and high halves, LLVM would load the halves one
-            // by one, and read rows twice.
+            // These shuffles separate even and odd lanes. If they separated low and high halves, LLVM would
+            // load each half on its own, and read every row twice.
             let (first, second) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (third, fourth) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
@@ -140,7 +144,7 @@ unsafe impl Vector for Zmm {
     #[inline(always)]
     unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES], in_cache: bool) -> [Self; LANES] {
         const { assert!(LANES == 4) };
-        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
         unsafe {
             let mut lines = [Self::zero(); LANES];
             if !in_cache {
@@ -149,7 +153,7 @@ unsafe impl Vector for Zmm {
                 }
                 return Self::transpose_lanes(lines);
             }
-            // An insertion from memory does not use the shuffle port.
+            // Halves are inserted from memory, which does not use the shuffle port.
             let pair = |half: usize, first: usize, second: usize| {
                 Self::load_halves(rows[first].add(32 * half), rows[second].add(32 * half)).0
             };
@@ -166,7 +170,7 @@ unsafe impl Vector for Zmm {
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
         let (a, b) = (self.0, other.0);
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         let (low, high) = unsafe {
             match UNIT {
                 1 => (_mm512_unpacklo_epi8(a, b), _mm512_unpackhi_epi8(a, b)),
@@ -181,20 +185,20 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::LOW), self.choose::<UNIT>(other, &Choice::<UNIT>::HIGH)) }
     }
 
     #[inline(always)]
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe { (self.choose::<UNIT>(other, &Choice::<UNIT>::EVEN), self.choose::<UNIT>(other, &Choice::<UNIT>::ODD)) }
     }
 
     #[inline(always)]
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
             // Shifts move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
@@ -210,7 +214,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn sign_extended<const BITS: usize>(self) -> Self {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let sign = _mm512_set1_epi8(1 << (BITS - 1));
             Zmm(_mm512_sub_epi8(_mm512_xor_si512(self.0, sign), sign))
@@ -219,7 +223,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the CPU has AVX-512, and the caller names memory that may be accessed (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
         unsafe {
             let (low, high) = (_mm256_loadu_si256(low.cast()), _mm256_loadu_si256(high.cast()));
             Zmm(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
@@ -228,13 +232,13 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe { Zmm(_mm512_or_si512(self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn pick(self, from: Self, index: Self) -> Self {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let picked = _mm512_movepi8_mask(index.0);
             Zmm(_mm512_mask_permutexvar_epi8(self.0, picked, index.0, from.0))
@@ -243,14 +247,15 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
-        // SAFETY: bytes that the mask leaves out are not touched. The caller names the others (`Vector`).
+        // SAFETY: bytes that the mask leaves out are not touched. The others may be accessed, by the contract
+        // of `Vector`.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), _mm512_movepi8_mask(chosen.0), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 4) };
-        // SAFETY: the CPU has AVX-512, and the caller names memory that may be written (`Vector`).
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be written.
         unsafe {
             _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self.0));
             _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self.0));
@@ -261,13 +266,13 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe { Zmm(_mm512_ternarylogic_epi64::<0xca>(mask.0, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe { Zmm(_mm512_shuffle_epi8(self.0, index.0)) }
     }
 
@@ -285,7 +290,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
-        // SAFETY: the CPU has AVX-512 (`Vector`), and only registers are touched.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
             // Bit 6 of an index chooses between two registers. Bit 7, which the permutation ignores, chooses
             // between two pairs.
@@ -302,20 +307,20 @@ unsafe impl Vector for Zmm {
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
         let (first, second) = (&Three::<UNIT>::INTERLEAVE_FIRST, &Three::<UNIT>::INTERLEAVE_SECOND);
-        // SAFETY: the CPU has AVX-512 (`Vector`), and no memory is touched but the tables.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Of memory, only the tables are read.
         unsafe { three(rows, first, second) }
     }
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
         let (first, second) = (&Three::<UNIT>::DEINTERLEAVE_FIRST, &Three::<UNIT>::DEINTERLEAVE_SECOND);
-        // SAFETY: the CPU has AVX-512 (`Vector`), and no memory is touched but the tables.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Of memory, only the tables are read.
         unsafe { three(lines, first, second) }
     }
 }
 
-/// Makes three registers of three other registers. Each byte is chosen from the first two registers, and then
-/// from the result and the third register.
+/// Makes three registers of three other registers, in two steps. The first step chooses bytes of the first
+/// two registers. The second step chooses between these bytes and the third register.
 ///
 /// # Safety
 ///

@@ -112,8 +112,8 @@ pub(super) unsafe fn drain<V: Vector>(
     };
     let whole = left - left % LINE;
     for part in (0..whole).step_by(V::BYTES) {
-        // SAFETY: whole lines of the `left` bytes, from the start of a line of the destination on: `to` is at
-        // a line, unless the run ended before one, and then `whole` is 0.
+        // SAFETY: `part` is inside the whole lines of the `left` bytes. `to` is at a line, or the run ends
+        // before the next line and `whole` is 0.
         unsafe { V::load(at.add(part)).store_non_temporal(to.add(part)) };
     }
     // SAFETY: what is left is less than a line of the run. `kept` gets the last line of a run, which has at
@@ -127,8 +127,8 @@ pub(super) unsafe fn drain<V: Vector>(
     }
 }
 
-/// Copies the runs of a panel into a staging buffer. Their length is not that of a unit (1, 2, 4, 8 or 16
-/// bytes), so registers cannot exchange them.
+/// Copies the runs of a panel into a staging buffer, one by one. Registers exchange only units of 1, 2, 4, 8
+/// or 16 bytes, and these runs have other lengths.
 ///
 /// # Safety
 ///
