@@ -86,8 +86,8 @@ impl Relayout {
         })
     }
 
-    /// The choices that make different plans for this copy, this plan's own first. With them an engine can
-    /// measure by its own clock.
+    /// The choices that make different plans for this copy. The choice of this plan comes first. With them an
+    /// engine can measure by its own clock.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -147,8 +147,7 @@ impl Relayout {
         faster.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let together = faster.iter().fold(own, |all, &(_, choice)| all.with(choice));
         let best = faster.last().map_or(own, |&(_, choice)| choice);
-        // The best candidate is timed again beside the estimate, because the fastest of many is often only
-        // lucky.
+        // The best candidate is timed again beside the estimate: the fastest of many is often only lucky.
         plans.retain(|plan| [own, best].contains(&plan.choice));
         if together != best {
             plans.extend(self.with_choice(together));

@@ -6,9 +6,9 @@
 //! destination: between rows of tiles and not inside them. Each piece has the boxes of the copy, clipped to
 //! its range. Its kernels are chosen for these boxes.
 //!
-//! A range is contiguous on the destination, and what it reads may be spread over lines that other pieces
-//! read as well: pieces of the planes of an image all read the whole image. [`lines_read`] counts these
-//! lines, so that threads run pieces only where they take less time than one thread.
+//! The range of a piece is contiguous on the destination, but several pieces may read the same cache lines of
+//! the source: pieces of the planes of an image all read the whole image. [`lines_read`] counts the lines, so
+//! that threads run pieces only where they take less time than one thread.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -308,8 +308,7 @@ struct Clipped {
 }
 
 impl Spans<'_> {
-    /// The most pieces into which the copy is cut. This limits the time of comparing every piece with every
-    /// box.
+    /// The most pieces into which the copy is cut, to limit the time of comparing each piece with each box.
     fn most_pieces(&self) -> usize {
         let boxes = self.elements.len().saturating_add(self.padding.len());
         MOST_COMPARED.checked_div(boxes).unwrap_or(MOST_COMPARED)

@@ -130,8 +130,7 @@ impl Plans {
         self.len() == 0
     }
 
-    /// Locks the cache, also if another thread has panicked. Nothing panics while the cache is locked, so it
-    /// is in order.
+    /// Locks the cache, also after a panic elsewhere: nothing panics while the cache is locked.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -139,7 +138,7 @@ impl Plans {
 
 impl Kept {
     fn list(&mut self, mixed: usize) -> Option<&mut Vec<Plan>> {
-        // The number of lists is a power of two.
+        // The number of lists is a power of two, so a mask chooses a list.
         let place = mixed & self.lists.len().wrapping_sub(1);
         self.lists.get_mut(place)
     }

@@ -79,8 +79,8 @@ impl Relayout {
     /// not whole bytes; and the errors of [`ToIndexMap::to_index_map`] (`overflow`,
     /// `not_expressible` for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
-        // This does not call `with_settings`, so that only programs that call it contain the code for choices
-        // and measurements.
+        // `with_settings` is not called here, so that only its callers contain the code for choices and
+        // measurements.
         let settings = Settings::default();
         Self::planned(source, destination, &settings, Choice::default(), settings.knobs())
     }
@@ -118,8 +118,7 @@ impl Relayout {
                 let plan = planned()?;
                 Ok(plan.measured_within(most_bytes).unwrap_or(plan))
             }
-            // The plan is returned as it is made, because it has about 1 KiB and every further step would
-            // move it.
+            // The plan is returned as it is made: it has about 1 KiB, and every further step would move it.
             _ => planned(),
         }
     }
@@ -182,8 +181,8 @@ impl Relayout {
 
     /// Returns this copy with another treatment of the destination's padding. Padding is every index of the
     /// buffer without an element, the rest of the last byte of elements below a byte, and the bytes by which
-    /// the size of a descriptor is rounded up (`u8[3]` takes 4 bytes). The latter are set to zero, whatever
-    /// the pattern is. If padding is set, the destination must hold all of it.
+    /// the size of a descriptor is rounded up (`u8[3]` takes 4 bytes). The rounded-up bytes are set to zero,
+    /// whatever the pattern is. If padding is set, the destination must hold all of it.
     ///
     /// # Errors
     ///

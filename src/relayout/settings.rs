@@ -58,8 +58,8 @@ pub struct Settings {
     pub effort: Effort,
     /// The [choice](super::Relayout::choice) of an earlier plan. If it can be used, nothing is measured. If
     /// it cannot be used, it is ignored, and [`Relayout::estimate_reason`](super::Relayout::estimate_reason)
-    /// says why: it has another version, or it says how the copy stores and [`stores`](Self::stores) does
-    /// too.
+    /// says why: it has another version, or it answers how the copy stores, and so does
+    /// [`stores`](Self::stores).
     pub choice: Option<String>,
 }
 

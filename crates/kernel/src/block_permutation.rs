@@ -329,8 +329,7 @@ impl BlockPermutation {
         (last.and_then(|last| last.checked_add(self.shape.source_span)), self.blocks.checked_mul(self.shape.block))
     }
 
-    /// Where the span of the given blocks begins on the source, in bytes from the start of the span of all
-    /// blocks.
+    /// Where the span of the given blocks begins on the source, in bytes from the start of all blocks.
     #[inline(always)]
     pub(crate) fn source_of(&self, blocks: Range<usize>) -> usize {
         let before = if self.source_step() < 0 { self.blocks - blocks.end } else { blocks.start };
@@ -358,7 +357,8 @@ impl BlockPermutation {
     }
 }
 
-/// Returns how registers permute the blocks. `None` if there is no vector kernel for them.
+/// Returns how registers permute the blocks: whole blocks at once, by bits of an index, or by tables. `None`
+/// if there is no vector kernel for them.
 fn shuffles(
     atom: Atom,
     sources: &[u32],

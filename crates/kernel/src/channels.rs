@@ -1,5 +1,4 @@
-//! Copies some units of every group, such as three of the four bytes of a pixel, or every second byte of a
-//! frame.
+//! Copies some units of every group, such as three of the four bytes of a pixel, or every second byte.
 //!
 //! On one side or on both, *groups* of up to 8 units follow each other, such as the four bytes of a pixel. A
 //! copy takes some units of each group, its *channels*, in any order. The other side has groups too, or a row
@@ -11,11 +10,12 @@
 //! groups of 3     r0 g0 b0 r1 g1 b1 r2 ..
 //! ```
 //!
-//! One mechanism copies all of these. Either side is cut into *windows*: the bytes that a register shuffles
-//! at once, which are a whole register with AVX-512 and a lane of 16 bytes elsewhere. As many groups as a
-//! register holds units are a *step*. In a step, a side of groups of `n` units has `n` windows, and a side of
-//! rows has a window of each row. Every window of the destination is put together from windows of the source.
-//! There is a table of indices for each pair of windows, which is made together with the copy:
+//! One mechanism copies between any two of these sides. Either side is cut into *windows*: the bytes that a
+//! register shuffles at once, which are a whole register with AVX-512 and a lane of 16 bytes elsewhere. As
+//! many groups as a register holds units are a *step*. In a step, a side of groups of `n` units has `n`
+//! windows, and a side of rows has a window of each row. Every window of the destination is put together from
+//! windows of the source. There is a table of indices for each pair of windows, which is made together with
+//! the copy:
 //!
 //! ```text
 //! for each step:
@@ -238,8 +238,8 @@ impl Picks {
         let pairs = of_window * outputs;
         let mut tables = Vec::with_capacity(pairs + outputs);
         tables.resize(pairs, Line([nothing; LINE]));
-        // A destination of rows, or of groups whose units are all channels, needs no mask, because every byte
-        // is written.
+        // A destination of rows, or of groups whose units are all channels, needs no mask: every byte is
+        // written.
         let units = channels.iter().fold(0_u8, |units, &(_, to)| units | 1 << (to / unit).min(MOST_CHANNELS - 1));
         let is_whole = match destination {
             Side::Rows => true,
@@ -249,8 +249,7 @@ impl Picks {
             tables.resize(pairs + outputs, Line([0; LINE]));
         }
         let (indices, written) = tables.split_at_mut(pairs);
-        // A window has 16 or 64 bytes, so offsets are shifted. A division would take most of the time of this
-        // loop.
+        // A window has 16 or 64 bytes, so offsets are shifted. A division would take most of the loop's time.
         let shift = window.trailing_zeros();
         // The offset of the first unit of a channel, if the windows of a step follow each other. A unit never
         // crosses the end of a window, because every offset is a multiple of the unit's length.

@@ -125,7 +125,7 @@ impl<L: FixedList<Loop>> Copy<L> {
         self.reach.ends()
     }
 
-    /// Whether the copy is inside buffers of these lengths.
+    /// Whether the copy is inside buffers of `source` and `destination` bytes.
     #[inline]
     pub fn is_inside(&self, source: usize, destination: usize) -> bool {
         self.reach.is_inside(source, destination)
@@ -193,8 +193,7 @@ fn check(
     let register = level.has_vectors().then(|| level.register());
     let reach = Reach::new(kernel, loops, start)?;
     kernel.fit(Context { loops, streaming: access.streaming, register })?;
-    // Loops with strides of 0 may repeat a few bytes more often than a `u64` can count. Such a copy is
-    // refused.
+    // Loops with strides of 0 may repeat bytes more often than a `u64` can count. Such copies are refused.
     let extents = loops.iter().map(Loop::extent);
     let bytes = extents.fold(kernel.bytes(), |bytes, extent| bytes?.checked_mul(u64::try_from(extent).ok()?));
     Ok((reach, bytes.ok_or(Misfit::Reach)?))
@@ -221,8 +220,7 @@ fn code(level: Available) -> Option<simd::Run> {
 }
 
 /// A destination for several copies, with one store fence after the last of them. A fence waits until all
-/// non-temporal stores have reached memory, so a fence after each copy of a few KiB takes longer than the
-/// copy.
+/// non-temporal stores have reached memory, which takes longer than a copy of a few KiB.
 ///
 /// ```
 /// use strided_copy::kernel::{Kernel, Runs, Stride};
@@ -260,7 +258,7 @@ impl Copies<'_> {
     ///
     /// # Panics
     ///
-    /// If a moved offset passes the end of its buffer.
+    /// If the copy, moved by `from` and `to`, reaches past the end of a buffer.
     pub fn run<L: FixedList<Loop>>(&mut self, copy: &Copy<L>, (from, to): (usize, usize), source: &[u8]) {
         assert!(from <= source.len(), "a copy begins after its source");
         let length = self.destination.len();
@@ -269,8 +267,7 @@ impl Copies<'_> {
         copy.run_unfenced(&source[from..], part);
     }
 
-    /// Returns the destination for other use. If a copy before used non-temporal stores, a store fence runs
-    /// first.
+    /// Returns the destination for other use, after a store fence if a copy used non-temporal stores.
     pub fn destination(&mut self) -> Destination<'_> {
         self.fence = Fence { needed: false };
         self.destination.reborrow()

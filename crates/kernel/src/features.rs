@@ -1,4 +1,4 @@
-//! Which vectors this CPU and its operating system have.
+//! Which vectors this CPU and its operating system support.
 //!
 //! `is_x86_feature_detected!` looks up all features of a CPU, with ten CPUID instructions. In a virtual
 //! machine each CPUID takes 4 to 8 us, because the host answers it. This module needs three of them. With

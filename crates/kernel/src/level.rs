@@ -140,8 +140,7 @@ impl Available {
         }
     }
 
-    /// The level with registers of half a cache line, if this level has registers of a whole line. Otherwise
-    /// this level.
+    /// The level with registers of half a cache line, if this level has registers of a line; else this level.
     #[must_use]
     pub fn with_half_registers(self) -> Available {
         match self.0 {

@@ -70,7 +70,7 @@ impl<'a> Odometer<'a> {
             next: start,
             left: 1,
         };
-        // Setting up the outer loops would take as long as a small copy that has no loops.
+        // A nest without loops returns early: setting up outer loops would take as long as its small copy.
         if loops.is_empty() {
             return one;
         }
@@ -100,7 +100,7 @@ impl<'a> Odometer<'a> {
         }
         self.middle_left -= 1;
         self.next = self.next_middle;
-        // After the last iteration this offset may be outside of the buffers. It is not used then.
+        // After the last iteration, the next offset may be outside of the buffers. It is not used then.
         self.next_middle = (
             self.next_middle.0.wrapping_add_signed(self.middle.source),
             self.next_middle.1.wrapping_add_signed(self.middle.destination),
@@ -146,7 +146,7 @@ impl Iterator for Odometer<'_> {
         }
         let offsets = self.next;
         self.left -= 1;
-        // After the last iteration this offset may be outside of the buffers. It is not used then.
+        // After the last iteration, the next offset may be outside of the buffers. It is not used then.
         self.next = (
             offsets.0.wrapping_add_signed(self.innermost.source),
             offsets.1.wrapping_add_signed(self.innermost.destination),

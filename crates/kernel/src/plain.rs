@@ -96,7 +96,7 @@ impl<L: FixedList<Stride>> PlainNest<L> {
         self.end
     }
 
-    /// Whether all runs are inside buffers of these lengths.
+    /// Whether all runs are inside buffers of `source` and `destination` bytes.
     #[inline]
     pub fn is_inside(&self, source: usize, destination: usize) -> bool {
         self.end.0 <= source && self.end.1 <= destination

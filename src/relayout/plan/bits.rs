@@ -170,8 +170,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
             let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
             let mut some = length.div_ceil(run).min(room).min(extent);
             if some < extent && some > group {
-                // The iterations of the innermost loop are rounded down, so that they fill whole bytes on the
-                // packed side.
+                // The iterations of the innermost loop are rounded down to whole bytes of the packed side.
                 some = some.saturating_sub(some.checked_rem(group).unwrap_or(0));
             }
             let some = some.max(own);
@@ -243,7 +242,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         let Stride { source, destination, .. } = stride;
         inner.push(StagedLoop { extent: staged, source: source.unsigned_abs(), unpacked: 0, to_pack: 0, destination });
     }
-    // Reads are sequential from part to part, so that prefetching reaches the next part.
+    // The loops around a part go through the source in order, so that prefetching reaches the next part.
     sort_by_key(&mut outer.loops, |step| {
         Reverse(step.stride().map_or(u64::MAX, |stride| stride.source.unsigned_abs()))
     });
@@ -279,8 +278,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         prefetch: site.prefetch && reads,
         ..site
     };
-    // A side that already has a byte for each element needs no buffer: the copy reads it or writes it
-    // directly.
+    // A side that already has a byte for each element needs no buffer: the copy accesses it directly.
     let first = unpack
         .map(|change| rows_of(copied(&|step| (step.source, step.unpacked)), &outer, change, site_of(true, false)))
         .transpose()?;

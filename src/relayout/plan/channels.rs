@@ -7,7 +7,7 @@ use strided_copy::{Channels, MOST_CHANNELS};
 use super::machine::Knobs;
 use super::nest::{NestLoops, take};
 
-/// The least length of a row of one channel, in registers. Shorter ones are copied unit by unit. Not tuned.
+/// The least length of a row of one channel, in registers. Shorter rows are copied unit by unit. Not tuned.
 const LEAST_REGISTERS: usize = 4;
 
 /// The longest run that is taken apart into units, in bytes. Runs of 8 and of 16 bytes are copied whole

@@ -170,7 +170,7 @@ impl Clip<'_> {
         Some(())
     }
 
-    /// How the elements from offset `first` to `first + last` relate to the range.
+    /// Whether the elements from offset `first` to `first + last` are inside the range, outside, or both.
     fn relation(&self, first: u64, last: u64) -> Relation {
         let last = first.saturating_add(last);
         if last < self.range.start || first >= self.range.end {

@@ -36,18 +36,18 @@ pub(crate) const LONG_ROW: usize = 2 * LINE;
 
 // --- Prefetch -----------------------------------------------------------------------------------------
 
-/// How far ahead a kernel prefetches if the hardware prefetcher does not follow, in bytes. By trial. On a Zen
-/// 3, 2 KiB would be better.
+/// How far ahead a kernel prefetches if the hardware prefetcher does not follow, in bytes. By trial (Zen 5).
+/// On a Zen 3, 2 KiB would be better.
 pub(crate) const PREFETCH_DISTANCE: usize = 1 << 13;
 
-/// The most iterations that a kernel prefetches ahead, even if each iteration reads few bytes. By trial.
+/// The most iterations that a kernel prefetches ahead, however few bytes each reads. By trial (Zen 5).
 pub(crate) const PREFETCH_ITERATIONS: usize = 64;
 
 /// The length of a contiguous run, in bytes, from which on the hardware prefetcher follows the run. The
 /// prefetcher stops at the end of a page.
 pub(crate) const LONG_RUN: usize = PAGE;
 
-/// How many bytes ahead a long row is prefetched, if it is read in turns with other rows. By trial.
+/// How many bytes ahead a long row is prefetched, if it is read in turns with other rows. By trial (Zen 5).
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
 /// The most runs of an iteration that are prefetched one by one. The prefetches of more runs would fill the
@@ -56,7 +56,7 @@ pub(crate) const FEW_RUNS: usize = 4;
 
 // --- Contiguous runs ----------------------------------------------------------------------------------
 
-/// The length of a run, in bytes, from which on the library's `memcpy` is as fast as any kernel. By trial.
+/// The length of a run in bytes from which on `memcpy` is as fast as any kernel. By trial (Zen 5).
 pub(crate) const MEMCPY_FROM: usize = 1 << 10;
 
 /// The longest run whose lines are copied in a scattered order, in bytes. For longer runs in the L2 cache,
@@ -66,17 +66,17 @@ pub(crate) const LONGEST_SCATTERED: usize = 1 << 14;
 // --- Planes of a few rows -----------------------------------------------------------------------------
 
 /// A plane of units of 1 or 2 bytes is copied unit by unit if its shorter side fills at most this fraction of
-/// a register: one in `NARROW`. By trial.
+/// a register: one in `NARROW`. By trial (Zen 5).
 pub(crate) const NARROW: usize = 4;
 
-/// A plane of at most this many units is copied unit by unit. By trial.
+/// A plane of at most this many units is copied unit by unit. By trial (Zen 5).
 pub(crate) const SMALL: usize = 64;
 
-/// The size of a plane of interleaved runs, in bytes, below which the next plane is prefetched. By trial.
+/// Planes of interleaved runs of fewer bytes than this prefetch the next plane. By trial (Zen 5).
 pub(crate) const SMALL_PLANE: usize = 1 << 16;
 
 /// The most units of a plane of 16-byte units that is transposed in squares of registers, and not in panels.
-/// Its 16 KiB on either side stay in the L1 cache. By trial.
+/// Its 16 KiB on either side stay in the L1 cache. By trial (Zen 5).
 pub(crate) const FEW_LANES: usize = 1 << 10;
 
 /// The most bytes from the first to the last row, on either side, of a plane that is transposed in squares of
@@ -85,7 +85,7 @@ pub(crate) const SQUARES: usize = 1 << 14;
 
 // --- Planes of runs -----------------------------------------------------------------------------------
 
-/// The most destination rows that are written in turns. Their lines stay in an L1 cache. By trial.
+/// The most destination rows that are written in turns. Their lines stay in an L1 cache. By trial (Zen 5).
 pub(crate) const FEW_ROWS: usize = 16;
 
 /// The most destination rows that are written in turns if all of them start in one set of the L1 cache. By
@@ -101,11 +101,11 @@ pub(crate) const MOST_STREAMS: usize = 64;
 /// that are read in turns (Zen 4).
 pub(crate) const PAIRED_ROW: usize = 512;
 
-/// How many bytes of a destination row are written before the next row. By trial.
+/// How many bytes of a destination row are written before the next row. By trial (Zen 5).
 pub(crate) const RUN_PIECE: usize = 256;
 
 /// How many bytes of a destination row are written before the next row, if the rows share a set of the cache.
-/// By trial.
+/// By trial (Zen 5).
 pub(crate) const LONG_PIECE: usize = 1 << 10;
 
 // --- Panels -------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ pub(crate) const THIN: usize = LINE / 2;
 /// (Zen 5).
 pub(crate) const TLB_ROWS: usize = 32;
 
-/// The distance from the current panel to the prefetched panel, in bytes. It is at least one panel. By trial.
+/// How far ahead panels are prefetched, in bytes, and at least one panel. By trial (Zen 5).
 pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 
 /// How many cache lines of a row are collected in the staging buffer before they are written out, if rows
@@ -144,10 +144,10 @@ pub(crate) const DRAINED_LINES: usize = 16;
 /// staging buffer, so there is room for fewer lines of each row. By trial (Zen 4).
 pub(crate) const FEW_DRAINED_LINES: usize = 8;
 
-/// The least number of lines of a row that are collected in a staging buffer. They are runs of 256 bytes.
+/// The least number of lines of a row that are collected in a staging buffer: a run of 256 bytes.
 pub(crate) const STAGED_LINES: u8 = 4;
 
-/// The number of lines of a row that are collected in a staging buffer if rows are long enough. By trial.
+/// How many lines of a row are collected in a staging buffer if rows are long enough. By trial (Zen 5).
 pub(crate) const MORE_STAGED_LINES: u8 = 2 * STAGED_LINES;
 
 /// The longest destination run, in bytes, for which neighbouring tiles are joined on machines that join
@@ -174,11 +174,11 @@ pub(crate) const LARGEST_TABLE: usize = 4096;
 
 // --- Transposes ---------------------------------------------------------------------------------------
 
-/// The largest panel in bytes. Two panels of this size fit half an L2 cache. By trial.
+/// The largest panel in bytes. Two panels of this size fit half an L2 cache of 512 KiB. By trial (Zen 5).
 pub(crate) const LARGEST_PANEL: usize = 1 << 17;
 
 /// The most source rows of a panel. Units of one byte in that many rows fill whole lines of the destination.
-/// By trial.
+/// By trial (Zen 5).
 pub(crate) const PANEL_ROWS: usize = 256;
 
 /// The shortest row of a panel, in bytes. If the row pitch is whole pages, the shortest row is twice as long.
@@ -186,16 +186,16 @@ pub(crate) const PANEL_ROWS: usize = 256;
 /// `nchw_to_nhwc_f32` takes 1.1 times as long. If rows begin inside lines, rows of 512 bytes take 0.8 to 1.0
 /// of the time.
 pub(crate) const PANEL_WIDTH: usize = 1 << 8;
-/// The size of a panel of few rows, in bytes, up to which its rows are made longer, at most four times. If
-/// the row pitch is whole pages, such a panel has four times this size. If destination rows also begin inside
-/// lines, it has twice this size: with four times, `nhwc_to_nchw_f32_7x7` takes 1.15 times as long.
+/// A panel of few rows gets longer rows, up to four times as long, until it has this many bytes. If the row
+/// pitch is whole pages, it gets four times as many bytes. If destination rows also begin inside lines, it
+/// gets twice as many: with four times, `nhwc_to_nchw_f32_7x7` takes 1.15 times as long.
 pub(crate) const SMALL_PANEL: usize = 1 << 14;
 
 // --- Elements below a byte ----------------------------------------------------------------------------
 
 /// How many elements, a byte each, a staging buffer holds between a packed side and the other side. Two
-/// buffers fit an L1 cache of 48 KiB with the source. With half as many, `untile_unpack_s4` takes 1.5 times
-/// as long (Zen 5).
+/// buffers fit an L1 cache of 48 KiB with the source. With half as many elements, `untile_unpack_s4` takes
+/// 1.5 times as long (Zen 5).
 pub(crate) const BUFFER: usize = 1 << 14;
 
 /// The least number of elements of a row that is unpacked or packed without a staging buffer. A row of 64

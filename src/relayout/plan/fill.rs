@@ -128,7 +128,7 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     while let Some((&(extent, stride), before)) = outer.split_last()
         && stride.saturating_sub(run) <= most
     {
-        // This cannot saturate, because the last element of the box is in the buffer.
+        // The run cannot saturate, because the last element of the box is in the buffer.
         run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
         outer = before;
     }

@@ -21,7 +21,8 @@ pub(crate) struct Knobs {
     pub(crate) l1_ways: usize,
     /// The size of a way of the L1 cache, in bytes. Addresses that are a multiple of it apart share a set.
     pub(crate) l1_way: usize,
-    /// The largest side of a copy that stays in the L2 cache, in bytes. 0 if no copy stays there.
+    /// A copy whose sides have fewer bytes than this stays in the L2 cache. Half of the cache, or 0 for no
+    /// copy.
     pub(crate) in_l2: usize,
     /// The size of a copy, in bytes read and written, from which on it uses non-temporal stores.
     pub(crate) streaming_from: u64,
@@ -32,9 +33,9 @@ pub(crate) struct Knobs {
     pub(crate) prefetch_above: u64,
     pub(crate) panel: usize,
     pub(crate) panel_width: usize,
-    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. `None`
-    /// stands for panels whose rows are spread over the sets of the L1 cache. With registers of half a line
-    /// it stands for all panels, because such registers read each source line twice.
+    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. If it is
+    /// `None`, only panels are whose rows are spread over the sets of the L1 cache. With registers of half a
+    /// line all panels are, because such registers read each source line twice.
     pub(crate) panels_in_l1: Option<bool>,
     /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
     /// evict each other in a cache of few ways.

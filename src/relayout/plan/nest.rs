@@ -67,7 +67,7 @@ fn add_loops_in_bytes<'a>(
     Some(())
 }
 
-/// Converts a loop over elements to a loop over bytes, or over other parts of elements.
+/// Converts a loop over elements to a loop over bytes, or over whatever `in_bytes` counts.
 pub(super) fn stride_in_bytes(
     map::Stride { extent, source, destination }: map::Stride,
     in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
@@ -133,7 +133,7 @@ pub(super) fn take(loops: &mut NestLoops, index: usize, source: &mut usize) -> S
     stride
 }
 
-/// Takes out the innermost loop, if it is strided and goes forwards.
+/// Takes out the innermost loop if it is strided and goes forwards, else returns a loop of one iteration.
 pub(super) fn innermost(loops: &mut NestLoops) -> Stride {
     match loops.pop() {
         Some(Loop::Strided(stride)) if stride.ascends() => stride,

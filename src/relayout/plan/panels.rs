@@ -82,8 +82,7 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     };
     let source_row = plane.source_row();
     let ahead = match order {
-        // Rows with a gap of less than a line between them are almost one run, which the hardware prefetcher
-        // follows.
+        // Rows less than a line apart are almost one run, which the hardware prefetcher follows.
         RunOrder::Source => {
             let apart = rows.stride().is_some_and(|pitch| pitch >= source_row + LINE);
             let at_once = if *unit < LINE { 2 } else { 1 };
@@ -194,7 +193,7 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
 }
 
 /// The length of a panel's row in bytes. Panels of few rows have longer rows: at least `least` bytes, and if
-/// the row pitch is whole pages, as many as make a panel of `large` bytes.
+/// the row pitch is whole pages, so long that the panel has `large` bytes.
 fn width(knobs: &Knobs, plane: &Plane, height: usize, least: usize, large: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
         (large / height).clamp(2 * knobs.panel_width, PAGE).min(knobs.panel / height)

@@ -17,8 +17,9 @@ use super::planned::{Copy, CopyLoops};
 /// 25 us (Zen 3).
 const LEAST_PERMUTED: usize = 1 << 14;
 
-/// The size of a block, in bytes, from which on a kernel is called for each block. By trial (Zen 3): with
-/// permuted blocks, `tile_1d_bf16`, whose blocks have 512 bytes, takes 1.4 times as long.
+/// The size of a block, in bytes, from which on a kernel is called for each block, and blocks are not
+/// permuted. By trial (Zen 3): with permuted blocks, `tile_1d_bf16`, whose blocks have 512 bytes, takes 1.4
+/// times as long.
 const CALLED_FROM: usize = 1 << 9;
 
 /// The most windows of a lane, for blocks of bytes. Blocks that need more get another kernel. With 8 windows
@@ -30,14 +31,13 @@ const MOST_WINDOWS: usize = 6;
 /// limits the time of planning.
 const MOST_TOGETHER: usize = 64;
 
-/// The longest block, in bytes, of boxes that are planned as one permutation. `BlockPermutation` has the same
-/// limit.
+/// The longest block, in bytes, of boxes that are planned as one permutation: that of `BlockPermutation`.
 const LONGEST_BLOCK: usize = 1 << 10;
 
-/// The longest unit of a reversal that is permuted, in bytes.
+/// The longest unit, in bytes, of a reversal that a block permutation copies.
 const LONGEST_REVERSED: usize = 16;
 
-/// The least number of bytes of an iteration that are reversed or interleaved by tables. By trial.
+/// The least number of bytes of an iteration that are reversed or interleaved by tables. By trial (Zen 5).
 const LEAST_SHUFFLED: usize = 256;
 
 /// The most boxes of a copy that get tables. Further boxes get another kernel. The tables of a box take up to
@@ -103,7 +103,7 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     }
     let each = u64::from(bits.div_euclid(8));
     let in_bytes = |elements: u64| usize::try_from(elements.checked_mul(each)?).ok();
-    // The loops that all boxes share are among those that the first two share. This check is cheap.
+    // The loops that all boxes share are among those that the first two boxes share. This check is cheap.
     let (first, others) = boxes.split_first()?;
     let second = others.first()?;
     let is_shared = |step: &map::Stride| second.loops.contains(&Loop::Strided(*step));
@@ -113,7 +113,7 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     }
     let mut shared: SmallVec<[map::Stride; 4]> = first.loops.iter().map(Loop::stride).collect::<Option<_>>()?;
     shared.retain(|step| others.iter().all(|copy| copy.loops.contains(&Loop::Strided(*step))));
-    // Loops are sorted by the stride of the destination, so the innermost that all boxes share goes from
+    // Loops are sorted by falling destination stride. So the innermost loop that all boxes share goes from
     // block to block.
     let from_block = shared.pop().filter(|step| step.source > 0)?;
     let (block, blocks) = (in_bytes(from_block.destination)?, usize::try_from(from_block.extent).ok()?);

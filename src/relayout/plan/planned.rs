@@ -14,8 +14,7 @@ pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 /// A copy of whole bytes that a plan keeps.
 pub(crate) type Copy = strided_copy::Copy<CopyLoops>;
 
-/// The loops of a copy that is kept. Up to 2 loops need no allocation. Room for more would make every plan
-/// larger.
+/// The loops of a kept copy. Up to 2 need no allocation. Room for more would make every plan larger.
 pub(crate) type CopyLoops = SmallVec<[Loop; 2]>;
 
 /// One box, planned.
@@ -43,10 +42,10 @@ pub(crate) struct StepBox {
     pub(crate) step: Step,
 }
 
-/// What an iteration copies. It begins at a bit of the source and at a bit of the destination.
+/// What an iteration copies. The iteration begins at any bit of the source and of the destination.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Copies a row of this many bits, which may begin anywhere.
+    /// Copies a row of this many bits, which may begin at any bit of a byte.
     Bits(u64),
     /// Unpacks or packs rows of elements.
     Rows(WidthRows),

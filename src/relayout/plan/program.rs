@@ -54,8 +54,8 @@ impl Passes {
         if let Some(boxes) = boxes {
             return direct(boxes);
         }
-        // A packed buffer fuses and cuts nothing, so it goes together with either side. The dimensions are
-        // reversed on the side where that is possible.
+        // A packed buffer fuses and cuts no dimension, so either layout can be copied to it and from it. The
+        // dimensions are reversed on the side where that is possible.
         let (elements, bits) = (source.element_count(), source.element_bits());
         let packed = IndexMap::row_major(source.data_type(), bits, source.sizes())?;
         for (first, second) in [(reversed, &[][..]), (&[][..], reversed)] {

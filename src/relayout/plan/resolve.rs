@@ -123,8 +123,8 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     let units = register / unit;
     let fills_registers = site.knobs.fills_registers.unwrap_or(site.streaming);
     let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
-    // If the number of rows is the number of units in a register, or twice this number, blocks are another
-    // choice, and they avoid cache-set conflicts. If rows of a small plane do not fill a register,
+    // If the number of rows is the number of units in a register, or twice this number, the rows may also be
+    // transposed in blocks, which avoid cache-set conflicts. If rows of a small plane do not fill a register,
     // interleaving would cost more than copying unit by unit.
     let few = |count: usize, row: usize| match count {
         _ if small && row * unit < register => false,

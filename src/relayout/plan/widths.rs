@@ -43,8 +43,7 @@ impl Widths {
     }
 
     fn unpacking(self) -> Option<Change> {
-        // If an element is packed again, sign extension is not needed, because packing keeps the low bits
-        // only.
+        // An element that is packed again needs no sign extension: packing keeps the low bits only.
         Change::new(self.source, WidthChange::Unpack { signed: self.signed && self.destination == 8 })
     }
 

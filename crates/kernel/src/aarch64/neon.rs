@@ -3,8 +3,7 @@
 //! One register is a lane. A pair of registers is as long as a vector of AVX2, so both levels share every
 //! kernel. A CPU has 16 pairs, and AVX2 has 16 registers.
 //!
-//! Non-temporal stores are ordinary stores, because Rust has no intrinsic for `stnp`. Nothing here has been
-//! timed.
+//! Non-temporal stores are ordinary stores: Rust has no intrinsic for `stnp`. Nothing here has been timed.
 
 use std::arch::aarch64::*;
 use std::arch::asm;
@@ -23,8 +22,7 @@ unsafe impl Vector for Pair {
     #[target_feature(enable = "neon")]
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Pair::BYTES == 2 * 16) };
-        // SAFETY: this function is compiled with NEON, and a `Pair` has 2 lanes. The caller upholds the other
-        // conditions.
+        // SAFETY: this function is compiled with NEON, and a `Pair` has 2 lanes. The rest is its contract.
         unsafe { operation.run::<Pair, 2>() }
     }
 
@@ -184,8 +182,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
-        // SAFETY: a prefetch never faults and changes nothing that a program sees. (The intrinsic is not
-        // stable yet.)
+        // SAFETY: a prefetch never faults, and changes no data. (The intrinsic is not stable yet.)
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
     }
 

@@ -47,7 +47,7 @@ const MOST_VECTORS: usize = LONGEST_PERIOD / 32;
 /// The largest table of indices of a period, in bytes: half an L1 cache of 32 KiB.
 const LARGEST_TABLE: usize = 1 << 14;
 
-/// A shuffle index that selects no byte of a lane. The result has a zero there.
+/// A shuffle index that selects no byte of a lane, and gives a zero byte.
 const NOTHING: u8 = 0x80;
 
 /// A cache line of a table. The alignment keeps every vector of a table inside one line.
@@ -55,8 +55,7 @@ const NOTHING: u8 = 0x80;
 #[repr(align(64))]
 struct Line([u8; 64]);
 
-/// Destination vectors that each take `rounds` rounds of loads and shuffles. One unrolled loop computes them
-/// all.
+/// Destination vectors that each take `rounds` rounds of loads and shuffles, in one unrolled loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) rounds: usize,
@@ -69,8 +68,8 @@ pub(crate) struct Group {
 ///
 /// # Invariants
 ///
-/// 1. Every window of `window` bytes is inside the source bytes of a period, which are `(blocks - 1) *
-///    |source_step| + span`.
+/// 1. Every window of `window` bytes is inside the source bytes of a period. They are
+///    `(blocks - 1) * |source_step| + span` bytes.
 /// 2. Every entry of `offsets` is at least a vector in front of the end of a period on the destination.
 /// 3. The number of entries of `offsets` is the number of vectors of all groups. For each of these vectors,
 ///    the other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
@@ -83,13 +82,12 @@ pub(crate) struct Gathers {
     blocks: usize,
     /// How many times a vector is shuffled: once, or twice if atoms are nibbles.
     times: usize,
-    /// The groups of vectors, sorted by rising number of rounds. Only the first `group_count` entries are
-    /// used.
+    /// The groups of vectors, by rising number of rounds. Only the first `group_count` entries are used.
     groups: [Group; MOST_WINDOWS],
     group_count: usize,
     /// The destination offset of each vector, in bytes from the start of a period.
     offsets: Vec<u32>,
-    /// The source offsets of windows, for each vector, shuffle, round and lane.
+    /// The source offset of each window in bytes, for each vector, shuffle, round and lane, in this order.
     windows: Vec<u32>,
     /// The indices, for each vector and shuffle. If windows are lanes, there is a vector of indices for each
     /// round. If windows are whole registers, there is one vector of indices for all rounds.
@@ -128,8 +126,7 @@ impl Gathers {
             blocks,
             (blocks - 1).checked_mul(step.unsigned_abs())?.checked_add(span)?,
         )?;
-        // One AVX-512 shuffle puts the bytes of up to four registers in any order, so this shuffle is tried
-        // first.
+        // One AVX-512 shuffle puts the bytes of up to four registers in any order, so it is tried first.
         let whole = [register, register, most_windows.min(MOST_REGISTERS)];
         let whole = (register == 64).then(|| Gathers::of(&source, blocks, whole)).flatten();
         whole.or_else(|| Gathers::of(&source, blocks, [register, LANE, most_windows.min(MOST_WINDOWS)]))
@@ -268,8 +265,7 @@ impl Gathers {
     ///
     /// # Panics
     ///
-    /// If a table has fewer entries than invariant 3 of [`Gathers`] requires. That would be a defect of this
-    /// module.
+    /// If a table has fewer entries than invariant 3 of [`Gathers`] requires: a defect of this module.
     pub(crate) fn tables(&self) -> Tables {
         let all = |entries: fn(&Group) -> usize| self.groups().iter().map(entries).sum::<usize>();
         let (vectors, rounds) = (all(|group| group.vectors), all(|group| group.vectors * group.rounds));

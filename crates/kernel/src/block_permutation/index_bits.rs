@@ -22,8 +22,7 @@
 /// The most registers that a block fills: 1 KiB in registers of 32 bytes.
 pub(crate) const MOST_REGISTERS: usize = 32;
 
-/// The number of the index bit that stands for 16 bytes, which are 32 elements. Longer units are not
-/// interleaved.
+/// The number of the index bit that stands for 16 bytes (32 elements). Longer units are not interleaved.
 const LANE_PLACE: usize = 5;
 
 /// One step. It combines all pairs of registers whose numbers differ by `apart`.

@@ -33,8 +33,7 @@ impl BitInterleave {
 pub enum Direction {
     /// The destination.
     Interleave,
-    /// The destination. Each row of the source has a byte for each element, and the low bits of these bytes
-    /// are packed.
+    /// The destination. Each source row has a byte for each element, and their low bits are packed.
     Pack,
     /// The source.
     Deinterleave,

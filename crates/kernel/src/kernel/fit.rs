@@ -89,8 +89,7 @@ impl Kernel {
                     && tile
             }
             Kernel::InterleaveBits { rows, .. } => !SMALL_PROGRAM && matches!(rows.bits, 1 | 2 | 4),
-            // Both kernels make their own tables, and their fields are private, so they are always well
-            // formed.
+            // The fields of block permutations and channels are private, and their tables are made from them.
             Kernel::PermuteBlocks(_) | Kernel::Channels(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
         }
@@ -160,8 +159,7 @@ impl PlaneRuns {
         let ordered = match self.order {
             RunOrder::Source => self.unaligned.is_some() && fills_lines(plane) && plane.has_constant_pitches(),
             RunOrder::FewColumns(few) => few > 0 && matches!(plane.unit, 32 | 64 | 128) && plane.has_constant_pitches(),
-            // Two runs of half a line are stored together, as a line, so every piece has an even number of
-            // runs.
+            // Two runs of half a line are stored together, so every piece has an even number of runs.
             RunOrder::Pieces(piece) => piece > 0 && piece % 2 == 0,
         };
         // If the first destination row starts at a line, then every destination row of every iteration starts

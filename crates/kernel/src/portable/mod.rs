@@ -106,8 +106,8 @@ fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut Destinat
     for first_column in (0..columns.extent).step_by(side) {
         for first_row in (0..rows.extent).step_by(side) {
             let few = first_row..(first_row + side).min(rows.extent);
-            // The offsets of the rows are listed first, or the compiler would make an inner loop for every
-            // kind of axis.
+            // The row offsets are listed first, or the compiler would make an inner loop for every kind of
+            // axis.
             let mut offsets = [0; 64];
             few.clone().zip(&mut offsets).for_each(|(row, offset)| *offset = rows.offset(row));
             for column in first_column..(first_column + side).min(columns.extent) {

@@ -48,8 +48,7 @@ use super::square::{Corner, How, Panel, TransposePanel, lanes, square, store, tr
 use super::vector::{Operation, Vector};
 use crate::machine::LINE;
 
-/// The function that transposes panels with units of this length in bytes; `None` if registers do not hold
-/// such units.
+/// The function that transposes panels of `unit`-byte units; `None` if registers do not hold such units.
 #[inline(always)]
 pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {

@@ -17,8 +17,7 @@ use crate::machine::LINE;
 #[inline(never)]
 pub(super) unsafe fn pick_channels<V: Vector>(walk: &Walk<'_>, channels: &Channels) {
     let picks = channels.picks();
-    // Without stores under a mask, the bytes between channels are read and stored again, so they must be
-    // readable.
+    // Without stores under a mask, bytes between channels are read and stored again, and must be readable.
     let may_store = picks.written().is_empty() || V::WINDOW == V::BYTES || walk.readable;
     let streams = streams::<V>(walk, picks);
     let rows = if V::WINDOW < V::BYTES { four_rows(channels) } else { None };
@@ -80,7 +79,7 @@ fn four_rows(channels: &Channels) -> Option<[Option<usize>; 4]> {
 ///
 /// # Safety
 ///
-/// * The channels of these groups are readable at `from`, where group 0 begins, and writable at `to`.
+/// * The channels of `groups` are readable at `from`, where group 0 begins, and writable at `to`.
 #[inline(never)]
 unsafe fn units(from: *const u8, to: *mut u8, channels: &Channels, groups: Range<usize>) {
     let steps = channels.steps();
@@ -275,13 +274,12 @@ struct Step<'a, V, const INPUTS: usize, const BY: u8> {
 }
 
 impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
-    /// Runs `count` steps with ordinary stores. The first step is at the source and destination addresses
-    /// `at`.
+    /// Runs `count` steps with ordinary stores, the first at the source and destination addresses `at`.
     ///
     /// # Safety
     ///
-    /// * All windows of these steps are readable on the source and writable on the destination. If some bytes
-    ///   of the destination are not written, they are readable, or vectors have stores under a mask.
+    /// * All windows of the `count` steps are readable on the source and writable on the destination. If some
+    ///   bytes of the destination are not written, they are readable, or vectors have stores under a mask.
     #[inline(always)]
     unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
         let (written, rows) = (self.picks.written(), self.rows.unwrap_or_default());
@@ -308,7 +306,7 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
     /// # Safety
     ///
     /// * The CPU has the vectors `V`.
-    /// * All windows of these steps are readable on the source and writable on the destination.
+    /// * All windows of the `count` steps are readable on the source and writable on the destination.
     /// * `STORE` fits the windows of the destination: `REGISTERS` and `STREAMED` need windows of whole
     ///   registers, and `CHOSEN` needs readable windows, or vectors with stores under a mask.
     /// * With `STREAMED`, `count` steps are whole lines of each row.
@@ -416,8 +414,7 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
         let whole = fitting(all.0, length.0).min(fitting(all.1, length.1));
         let (mut from, mut to) = at;
         for _ in 0..whole {
-            // SAFETY: `whole` registers, each `length` bytes after the one before, end inside the bytes of
-            // either side.
+            // SAFETY: `whole` registers, `length` bytes apart, end inside the bytes of either side.
             unsafe { V::shuffle([V::load(from)], indices).store(to) };
             (from, to) = (from.wrapping_add(length.0), to.wrapping_add(length.1));
         }

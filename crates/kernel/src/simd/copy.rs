@@ -36,8 +36,8 @@ impl Operation for CopyRuns<'_> {
             Runs::Lines { ahead } => return unsafe { lines::<V, false>(walk, run, count, ahead) },
             // SAFETY: the contract of this function is that of `lines`.
             Runs::Scattered if SMALL_PROGRAM => return unsafe { lines::<V, false>(walk, run, count, 0) },
-            // Runs of this length have loops of their own, because in the shared loop below they take 1.15
-            // times as long (Zen 5).
+            // Runs of 17 to 256 bytes have loops of their own. In the shared loop below they take 1.15 times
+            // as long (Zen 5).
             // SAFETY: `Kernel::fit` allows this code for runs of 17 to 256 bytes only. Each arm is for `SIZE`
             // to `2 * SIZE` bytes, or for `LINES` to `2 * LINES` lines.
             Runs::Halves if !SMALL_PROGRAM => unsafe {
@@ -82,7 +82,7 @@ impl Operation for CopyRuns<'_> {
                 Runs::Scattered => unsafe { scattered_lines::<V>(runs, run) },
                 // SAFETY: `Kernel::fit` allows this code for runs of 17 to 256 bytes only.
                 Runs::Halves => unsafe { of_any_length(runs, run) },
-                // SAFETY: each run is in the contract of this function, and this code copies any length.
+                // SAFETY: each run is readable and writable, by the contract. This code copies any length.
                 Runs::Memcpy | Runs::Lines { .. } => unsafe { memcpy(runs, run) },
             }
         }
@@ -306,7 +306,7 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
             // SAFETY: a prefetch may be given any address.
             unsafe { V::prefetch(later) };
         }
-        // SAFETY: the contract of this function, for at most four lines.
+        // SAFETY: `bytes` bytes are readable and writable, by the contract. They are at most four lines.
         return unsafe { short(from, to, bytes) };
     }
     // The loop copies a line at a time, because a hardware prefetcher follows one load instruction but not

@@ -76,7 +76,7 @@ pub(super) unsafe fn split_four<V: Vector, const UNIT: usize, const LANES: usize
         // SAFETY: each lane of the four registers is one of the `LANES * 4` lanes of four vectors at `from`.
         // A vector of each row is writable, by the contract of this function.
         unsafe {
-            // A loop, because a closure would be compiled without the features of `V`.
+            // Registers are loaded in a loop: a closure would be compiled without the features of `V`.
             let mut registers = [V::zero(); 4];
             for (i, register) in registers.iter_mut().enumerate() {
                 *register = V::load_lanes::<LANES>(std::array::from_fn(|lane| from.wrapping_add((4 * lane + i) * 16)));

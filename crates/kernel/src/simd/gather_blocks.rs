@@ -34,15 +34,15 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
             unsafe { V::vectorize(WholeBlocks { walk, permutation, step, indices }) };
         }
         Shuffles::Bits(bits) if bits.register == V::BYTES => {
-            // SAFETY: the contract of this function, which is all that this operation needs.
+            // SAFETY: the operation needs only the contract of this function.
             unsafe { V::vectorize(PermuteIndexBits { walk, permutation, bits }) };
         }
         Shuffles::Tables(gathers) if gathers.register() == V::BYTES && blocks >= gathers.blocks() => {
             if V::SHUFFLES_TWO && gathers.of_registers() {
-                // SAFETY: the contract of this function, which is all that this operation needs.
+                // SAFETY: the operation needs only the contract of this function.
                 unsafe { V::vectorize(GatherBlocks::<true> { walk, permutation, gathers }) };
             } else {
-                // SAFETY: the contract of this function, which is all that this operation needs.
+                // SAFETY: the operation needs only the contract of this function.
                 unsafe { V::vectorize(GatherBlocks::<false> { walk, permutation, gathers }) };
             }
         }
@@ -80,7 +80,7 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
     }
 }
 
-/// Permutes blocks that fit a register, in every iteration of a walk. Each vector permutes `step` bytes of
+/// Permutes blocks that fit a register, in every iteration of the loops. Each vector permutes `step` bytes of
 /// whole blocks, always by the same indices.
 struct WholeBlocks<'a> {
     walk: &'a Walk<'a>,
@@ -203,8 +203,8 @@ impl Operation for WholeBlocks<'_> {
                             }
                         }
                         if !backwards && end > whole * step {
-                            // SAFETY: the last `left` bytes of the span are readable, and the buffer has room
-                            // for them, as for the tail above.
+                            // SAFETY: the last `left` bytes of the span are readable. In the buffer they end
+                            // at most `DRAINED` bytes and a vector after `place`.
                             unsafe {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
@@ -243,7 +243,7 @@ impl Operation for WholeBlocks<'_> {
     }
 }
 
-/// Permutes the blocks of every iteration of a walk. With `WHOLE`, windows are as long as vectors.
+/// Permutes the blocks of every iteration of the loops. With `WHOLE`, windows are as long as vectors.
 struct GatherBlocks<'a, const WHOLE: bool> {
     walk: &'a Walk<'a>,
     permutation: &'a BlockPermutation,

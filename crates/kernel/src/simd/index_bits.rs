@@ -4,7 +4,7 @@ use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::block_permutation::{BlockPermutation, Change, IndexBits, MOST_REGISTERS};
 
-/// Permutes the blocks of every iteration of a walk.
+/// Permutes the blocks of every iteration of the loops.
 pub(super) struct PermuteIndexBits<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) permutation: &'a BlockPermutation,

@@ -129,8 +129,8 @@ impl InterleaveRows<'_> {
         // first row all the same, and are negative numbers that wrap.
         let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
         let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
-        // If rows are whole registers, no columns are left over, so the shuffle goes through the innermost
-        // loop itself.
+        // If rows are whole registers, no columns are left over, and the shuffle runs the innermost loop
+        // itself.
         let is_whole = row.is_multiple_of(V::BYTES) && !may_stream && runs == 0;
         let (walk, times) = if is_whole { walk.around_innermost() } else { (*walk, Stride::ONCE) };
         let mut run = 0;
@@ -299,8 +299,7 @@ impl InterleaveRows<'_> {
     }
 }
 
-/// Writes `run` bytes of each of `rows` rows of the staging buffer to the destination, with non-temporal
-/// stores.
+/// Writes `run` bytes of each of `rows` rows of the staging buffer, with non-temporal stores.
 ///
 /// # Safety
 ///

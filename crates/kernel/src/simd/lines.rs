@@ -1,5 +1,4 @@
-//! Copies of one to four whole cache lines, and of any length up to 256 bytes. Other kernels are made of
-//! these.
+//! Copies of one to four whole cache lines, and of any length up to 256 bytes. Other kernels use them.
 //!
 //! A run of any length up to 256 bytes is copied without a loop. For a length of `SIZE` to `2 * SIZE` bytes,
 //! the first `SIZE` bytes and the last `SIZE` bytes are copied. The two halves overlap unless the length is

@@ -126,7 +126,7 @@ struct Planes<'a> {
     panels: &'a Panels,
     transpose: TransposePanel,
     micro_tile: Option<&'a [u8; MICRO_TILE]>,
-    /// The offsets of the rows and the columns of the panel at hand.
+    /// The offsets of the rows and the columns of the current panel.
     rows: Offsets<'a>,
     columns: Offsets<'a>,
     /// The staging buffer, if the panels have one.
@@ -166,8 +166,7 @@ impl<'a> Planes<'a> {
             let head = if streaming { (to_line / unit).min(rows) } else { 0 };
             let nothing = PanelPrefetch::nothing(&plane.rows);
             if head > 0 {
-                // SAFETY: these are the first `head` rows of the plane, which are less than a line, and all
-                // columns.
+                // SAFETY: the first `head` rows, less than a line, and all columns are inside the plane.
                 unsafe { self.direct(&iteration, 0..columns, 0..head, how, &mut { nothing }) };
             }
             let how = How { streaming, ..how };
@@ -186,7 +185,7 @@ impl<'a> Planes<'a> {
                 let step = panels.step(unit);
                 for first in rows.clone().step_by(step) {
                     let rows = first..(first + step).min(rows.end);
-                    // SAFETY: these are rows and columns of a panel of the plane, and at most a step of rows.
+                    // SAFETY: `columns` and `rows` are inside a panel of the plane, at most a step of rows.
                     unsafe {
                         match STAGED {
                             false => self.direct(&iteration, columns.clone(), rows, how, &mut next),
@@ -204,9 +203,8 @@ impl<'a> Planes<'a> {
     ///
     /// # Safety
     ///
-    /// * The rows and columns are inside the plane, and there are at most as many rows as [a
-    ///   step](Panels::step) has.
-    /// * `how` describes this part.
+    /// * The rows and columns are inside the plane, and the rows are at most those of [a step](Panels::step).
+    /// * If `how.streaming` is set, the rows start at a line in every column.
     #[inline(always)]
     unsafe fn direct(
         &mut self,
@@ -257,7 +255,7 @@ impl<'a> Planes<'a> {
         let pitch = match panels.stage {
             // The last rows of a plane, which do not fill the staging buffer, go to the destination directly.
             Stage::Lines(lines) if bytes < usize::from(lines) * LINE => {
-                // SAFETY: the rows and columns are in the contract.
+                // SAFETY: by the contract, the rows and columns are inside the plane.
                 return unsafe { self.direct(iteration, columns, rows, how, prefetch) };
             }
             Stage::Lines(lines) | Stage::Continue { lines, joined: false } => Stage::pitch(lines),
@@ -268,7 +266,7 @@ impl<'a> Planes<'a> {
         let at_once = Stage::columns_at_once(plane.unit);
         for first in columns.clone().step_by(at_once) {
             let columns = first..(first + at_once).min(columns.end);
-            // SAFETY: the rows are in the contract, and the columns are some of its columns.
+            // SAFETY: by the contract, the rows and columns are inside the plane.
             unsafe { self.through::<V>(iteration, columns, rows.clone(), (pitch, how), prefetch) };
         }
     }

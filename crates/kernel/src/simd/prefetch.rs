@@ -24,7 +24,7 @@ pub(super) struct PanelPrefetch<'a> {
 }
 
 impl<'a> PanelPrefetch<'a> {
-    /// Makes the prefetches of the first `lines` lines of each of these rows.
+    /// Makes the prefetches of the first `lines` lines of each row in `rows`.
     #[inline(always)]
     pub(super) fn new(from: *const u8, axis: &'a Axis, rows: Range<usize>, lines: usize) -> Self {
         let (row, rows) = (rows.start, rows.end);
@@ -78,7 +78,7 @@ impl<'a> PanelPrefetch<'a> {
         }
     }
 
-    /// The address of the next row. After the last row this is the address of row 0.
+    /// The address at which the lines of the next row begin. After the last row this is the address of row 0.
     fn row_begin(self) -> *const u8 {
         if self.row < self.rows { self.from.wrapping_add(self.axis.offset(self.row)) } else { self.from }
     }

@@ -35,14 +35,14 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     // kernel spans are readable and writable in every iteration. Each arm names its other conditions, which
     // the matching arm of `Kernel::fit` has checked.
     match kernel {
-        // SAFETY: the contract. `Runs` has code for this length (`Kernel::has_code`), which is above 0. All
-        // bytes between the first and the last byte that is read are readable.
+        // SAFETY: the contract of `run`. `Runs` has code for this length (`Kernel::has_code`), which is above
+        // 0. All bytes between the first and the last byte that is read are readable.
         &Kernel::Runs { run, count, by } => unsafe { V::vectorize(CopyRuns { walk, run, count, by }) },
-        // SAFETY: the contract. The span of a table reaches to the end of the run at its largest offsets.
+        // SAFETY: the contract of `run`. The span of a table ends with the run at its largest offsets.
         &Kernel::Table { run, ref offsets, count } => unsafe { V::vectorize(CopyTable { walk, run, offsets, count }) },
-        // SAFETY: the contract. The unit has 1, 2, 4 or 8 bytes.
+        // SAFETY: the contract of `run`. The unit has 1, 2, 4 or 8 bytes.
         Kernel::Transpose { plane, by: Transpose::Units } => unsafe { transpose_units(walk, plane) },
-        // SAFETY: the contract. The unit has 4, 8 or 16 bytes, each with an arm. Both pitches are constant.
+        // SAFETY: the contract of `run`. The unit has 4, 8 or 16 bytes, and both pitches are constant.
         Kernel::Transpose { plane, by: Transpose::Squares } => unsafe {
             match plane.unit {
                 4 => V::vectorize(TransposeSquares::<4, 4> { walk, plane }),
@@ -54,47 +54,47 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
             let (unit, row) = (plane.unit, plane.source_row());
             let pitch = plane.interleaves().unwrap_or_else(|| unreachable!("a dense destination"));
             let shuffling = some(of_bytes::<V>(unit, plane.rows.extent, true));
-            // SAFETY: the contract. The source rows are those of the plane, at its pitch, and the destination
-            // is one dense row of as many units. The shuffle was made for `V`, this unit and this number of
-            // rows.
+            // SAFETY: the contract of `run`. The source rows are those of the plane, at its pitch, and the
+            // destination is one dense row of as many units. The shuffle was made for `V`, this unit and this
+            // number of rows.
             unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit, pitch, signed: false, by }) }
         }
         &Kernel::Transpose { ref plane, by: Transpose::Deinterleave(by) } => {
             let (unit, row) = (plane.unit, plane.destination_row());
             let pitch = plane.deinterleaves().unwrap_or_else(|| unreachable!("a dense source"));
             let shuffling = some(of_bytes::<V>(unit, plane.columns.extent, false));
-            // SAFETY: the contract. The destination rows are the columns of the plane, at their pitch, and
-            // the source is one dense row of as many units. The shuffle was made for `V`, this unit and this
-            // number of rows. `Rows::has_code` accepted `by` for this row and pitch.
+            // SAFETY: the contract of `run`. The destination rows are the columns of the plane, at their
+            // pitch, and the source is one dense row of as many units. The shuffle was made for `V`, this
+            // unit and this number of rows. `Rows::has_code` accepted `by` for this row and pitch.
             unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit, pitch, signed: false, by }) }
         }
         &Kernel::Transpose { ref plane, by: Transpose::Panel { scattered } } => {
-            // SAFETY: the contract. Registers hold the unit, and the plane has at most `MOST_ROWS` rows and
-            // columns.
+            // SAFETY: the contract of `run`. Registers hold the unit, and the plane has at most `MOST_ROWS`
+            // rows and columns.
             unsafe { one_panel(walk, plane, of_unit::<V>(plane.unit), scattered) }
         }
-        // SAFETY: the contract. `Panels::fit` accepted these panels for the plane and for these stores.
+        // SAFETY: the contract of `run`. `Panels::fit` accepted the panels for this plane and these stores.
         Kernel::Transpose { plane, by: Transpose::Panels(cut) } => unsafe { panels::<V>(walk, plane, cut) },
         &Kernel::Transpose { ref plane, by: Transpose::Runs(runs) } => {
-            // SAFETY: the contract. `PlaneRuns::has_code` accepted these runs for the plane and the loops.
+            // SAFETY: the contract of `run`. `PlaneRuns::has_code` accepted the runs for plane and loops.
             unsafe { V::vectorize(TransposeRuns { walk, plane, runs }) }
         }
-        // SAFETY: the contract. A permutation has the right tables, because they are made together.
+        // SAFETY: the contract of `run`. A permutation has the right tables: they are made together.
         Kernel::PermuteBlocks(permutation) => unsafe { gather_blocks::<V>(walk, permutation) },
-        // SAFETY: the contract. The channels have the right tables, because they are made together.
+        // SAFETY: the contract of `run`. Channels have the right tables: they are made together.
         Kernel::Channels(channels) => unsafe { pick_channels::<V>(walk, channels) },
         &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } if !SMALL_PROGRAM => {
             let (shuffling, pitch) = (some(of_bits::<V>(bits, direction)), pitch.cast_signed());
-            // SAFETY: the contract. There are `8 / bits` rows of `row` bytes at this pitch on one side, and
-            // one dense row of as many bytes on the other. The shuffle was made for `V` and these bits.
+            // SAFETY: the contract of `run`. There are `32 / bits` rows of `row` bytes at this pitch on one
+            // side, and one dense row of words on the other. The shuffle was made for `V` and these bits.
             // `Rows::has_code` accepted `by`.
             unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed: false, by }) }
         }
         &Kernel::ChangeWidth(WidthRow { bits, change, packed: row }) if !SMALL_PROGRAM => {
             let shuffling = some(of_width::<V>(bits, change != WidthChange::Pack));
             let (signed, by) = (change == WidthChange::Unpack { signed: true }, Rows::Direct);
-            // SAFETY: the contract. One row of `row` packed bytes is on one side, and a row of `8 / bits`
-            // times as many on the other. The shuffle was made for `V` and these bits.
+            // SAFETY: the contract of `run`. One row of `row` packed bytes is on one side, and a row of `8 /
+            // bits` times as many on the other. The shuffle was made for `V` and these bits.
             unsafe { V::vectorize(InterleaveRows { walk, shuffling, row, unit: 1, pitch: 0, signed, by }) }
         }
         Kernel::InterleaveBits { .. } | Kernel::ChangeWidth(_) => unreachable!("a rare kernel runs in safe Rust"),

@@ -198,8 +198,8 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
                     let (from, to) = unsafe { (from.add(rows.offset(row)), to.add(row * run)) };
                     if streaming && run.is_multiple_of(LINE) {
                         for at in (0..run).step_by(LINE) {
-                            // SAFETY: a line of the run, which is whole lines, in a destination row that
-                            // starts at a line.
+                            // SAFETY: the run is whole lines, so the line from `at` on is inside it. The
+                            // destination row starts at a line.
                             unsafe { stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at)) };
                         }
                     } else {

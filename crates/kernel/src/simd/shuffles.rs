@@ -30,8 +30,7 @@ pub(super) struct Block {
     pub(super) to: *mut u8,
     /// The number of registers of each row.
     pub(super) registers: usize,
-    /// The loop around the columns: how many times they are shuffled, and how far away the next columns
-    /// begin.
+    /// The loop around the columns: how many times they are shuffled, and how far apart.
     pub(super) times: Stride,
     /// The pitch of the rows, which is added with wrapping, because it may be negative.
     pub(super) pitch: usize,
@@ -57,8 +56,8 @@ pub(super) struct Shuffling {
     /// The number of registers that are loaded, and the number of registers that are stored.
     pub(super) sources: usize,
     pub(super) destinations: usize,
-    /// Whether the rows that are a pitch apart are on the source. On the other side, rows follow each other
-    /// without a gap.
+    /// Whether the side with rows a pitch apart is the source. On the other side, the registers of a column
+    /// follow each other.
     pub(super) source_apart: bool,
 }
 
@@ -81,8 +80,8 @@ unsafe fn shuffle_block<V: Vector, S: Shuffle<N>, const N: usize>(block: &Block)
 
 struct Columns<'a, S, const N: usize>(&'a Block, PhantomData<S>);
 
-/// With this number of destination rows or more, no address translation is loaded ahead. Loading it would add
-/// one access to each store (found by trial).
+/// With this number of destination rows or more, non-temporal stores load no address translations ahead,
+/// because that would add one access to each store. By trial (Zen 5).
 const MANY_ROWS: usize = 16;
 
 impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
@@ -103,8 +102,8 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
                 let mut registers = unsafe { [V::zero(); N] };
                 for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
                     let from = from.wrapping_add(source(i));
-                    // SAFETY: the register of one of the `count` columns in source row `i`. A prefetch may be
-                    // given any address.
+                    // SAFETY: a register of one of the `count` columns is readable at `from`, in source row
+                    // `i`. A prefetch may be given any address.
                     unsafe {
                         if ahead != 0 {
                             V::prefetch(from.wrapping_add(ahead));
@@ -116,8 +115,8 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
                 let registers = unsafe { S::shuffled(registers, signed) };
                 for (i, &register) in registers.iter().enumerate().take(S::DESTINATIONS) {
                     let to = to.wrapping_add(destination(i));
-                    // SAFETY: the register of one of the `count` columns in destination row `i`. With
-                    // `streaming`, `target` and the pitch are multiples of a vector.
+                    // SAFETY: a register of one of the `count` columns is writable at `to`, in destination
+                    // row `i`. With `streaming`, `target` and the pitch are multiples of a vector.
                     unsafe {
                         match streaming {
                             true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
@@ -258,8 +257,7 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
     #[inline(always)]
     unsafe fn shuffled<V: Vector>(mut rows: [V; N], _: bool) -> [V; N] {
         const { assert!(N * BITS == 32) };
-        // SAFETY: only registers are touched. The `N` rows are enough for every `count`, which each round
-        // halves.
+        // SAFETY: only registers are touched. `count` is at most `N`, and each round halves it.
         unsafe {
             // In `rows`, the vectors whose elements share a byte of the destination are neighbours. Each
             // round joins the elements of two neighbours, until `8 / BITS` elements fill a byte.

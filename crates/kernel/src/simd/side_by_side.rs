@@ -85,9 +85,8 @@ impl Neighbours {
     pub(super) const NONE: Neighbours = Neighbours { before: None, after: false };
 }
 
-/// Copies a run with non-temporal stores, and prefetches as many bytes at `later`. The line that the run
-/// shares with the run in front is stored whole. If there is a run behind, the last, partial line is left to
-/// it.
+/// Copies a run with non-temporal stores, and prefetches `run` bytes at `later`. The line that the run shares
+/// with the run in front is stored whole. If there is a run behind, the last, partial line is left to it.
 ///
 /// # Safety
 ///
@@ -148,15 +147,13 @@ pub(super) unsafe fn stream_run<V: Vector>(
     // With registers of half a line, four lines are loaded before the first of them is stored.
     while V::BYTES < LINE && at + 4 * LINE <= run {
         (0..4).for_each(|line| prefetch(at + line * LINE));
-        // SAFETY: four lines from `at` on are inside the run, and the destination is at a line from `head`
-        // bytes on.
+        // SAFETY: four lines from `at` on are inside the run, and `to + head` is at a line.
         unsafe { copy_lines::<V, 4>(from.add(at), to.add(at), true) };
         at += 4 * LINE;
     }
     while at + LINE <= run {
         prefetch(at);
-        // SAFETY: a line from `at` on is inside the run, and the destination is at a line from `head` bytes
-        // on.
+        // SAFETY: a line from `at` on is inside the run, and `to + head` is at a line.
         unsafe { copy_lines::<V, 1>(from.add(at), to.add(at), true) };
         at += LINE;
     }

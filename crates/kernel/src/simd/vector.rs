@@ -73,8 +73,8 @@ pub(crate) unsafe trait Vector: Copy {
     unsafe fn store_non_temporal(self, to: *mut u8);
 
     /// Stores `BYTES` bytes with a non-temporal store, as one of many vectors that follow each other in
-    /// memory. At the start of a page, the translation of a later page is loaded ([`TRANSLATED_AHEAD`]). `to`
-    /// must be a multiple of `BYTES`.
+    /// memory. At the start of a page, the address translation of a later page is loaded
+    /// ([`TRANSLATED_AHEAD`]). `to` must be a multiple of `BYTES`.
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         // SAFETY: the caller upholds the contract of the trait. A prefetch may be given any address.

@@ -20,8 +20,7 @@ unsafe impl Vector for Ymm {
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Ymm::BYTES == 2 * 16) };
         super::align_frame();
-        // SAFETY: this function is compiled with AVX2, and a `Ymm` has 2 lanes. The caller upholds the other
-        // conditions.
+        // SAFETY: this function is compiled with AVX2, and a `Ymm` has 2 lanes. The rest is its contract.
         unsafe { operation.run::<Ymm, 2>() }
     }
 
@@ -83,8 +82,7 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
-        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory is aligned and may be
-        // written.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory is aligned and writable.
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
     }
 
@@ -139,7 +137,7 @@ unsafe impl Vector for Ymm {
         // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             if UNIT == 2 {
-                // From one byte shuffle of each register, the compiler would make three instructions.
+                // The compiler would make three instructions of a byte shuffle of each register.
                 let (a, b) = (self.0, other.0);
                 let even = |x| _mm256_and_si256(x, _mm256_set1_epi32(0xffff));
                 let (evens, odds) = (

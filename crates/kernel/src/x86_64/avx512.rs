@@ -47,8 +47,8 @@ unsafe impl Vector for Zmm {
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Zmm::BYTES == 4 * 16) };
         super::align_frame();
-        // SAFETY: this function is compiled with the features of `Zmm`, and a `Zmm` has 4 lanes. The caller
-        // upholds the other conditions.
+        // SAFETY: this function is compiled with the features of `Zmm`, which has 4 lanes. The rest is its
+        // contract.
         unsafe { operation.run::<Zmm, 4>() }
     }
 
@@ -66,8 +66,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: bytes that the mask leaves out are not touched. The others may be accessed, by the contract
-        // of `Vector`.
+        // SAFETY: the mask leaves out all bytes but those that may be accessed, by the contract of `Vector`.
         unsafe { Zmm(_mm512_maskz_loadu_epi8(first(bytes), from.cast())) }
     }
 
@@ -95,16 +94,14 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
-        // SAFETY: bytes that the mask leaves out are not touched. The others may be accessed, by the contract
-        // of `Vector`.
+        // SAFETY: the mask leaves out all bytes but those that may be accessed, by the contract of `Vector`.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), first(bytes), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(64));
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory is aligned and may be
-        // written.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory is aligned and writable.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
     }
 
@@ -247,8 +244,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
-        // SAFETY: bytes that the mask leaves out are not touched. The others may be accessed, by the contract
-        // of `Vector`.
+        // SAFETY: the mask leaves out all bytes but those that may be accessed, by the contract of `Vector`.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), _mm512_movepi8_mask(chosen.0), self.0) }
     }
 
