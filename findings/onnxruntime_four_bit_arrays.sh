@@ -3,15 +3,10 @@
 # of the named type, packed from the start. For INT4 neither ONNX's own array of int4 (a byte each) nor an array of packed bytes gives the
 # tensor, and there is no error: of both, half the bytes are not read. Right is a byte array of the tensor's sizes whose first half is packed.
 #
-# The manual says that the type "is expected to be the same size". The array's strides are not asked for either, so a column-major array of
-# bfloat16 and every second column are other tensors; `ortvalue_from_numpy` copies such an array right. Seen for 1 to 7 and 0 in 2 rows of 4,
-# and for 0 to 5 in 2 rows of 3:
+# The manual says that the type "is expected to be the same size". Seen for 1 to 7 and 0 in 2 rows of 4:
 #   int4 of onnx [2, 4]: [2, 4], 4 bytes, [[1, 0, 2, 0], [3, 0, 4, 0]]
 #   packed bytes [2, 2]: [2, 2], 2 bytes, [[1, 2], [3, 4]]
 #   packed bytes and 4 more [2, 4]: [2, 4], 4 bytes, [[1, 2, 3, 4], [5, 6, 7, 0]]
-#   bfloat16, row-major: [[0, 1, 2], [3, 4, 5]]
-#   bfloat16, column-major: [[0, 3, 1], [4, 2, 5]]
-#   bfloat16, every second column of 6: [[0, 9, 1], [9, 2, 9]]
 #
 # Exits with 1 if ONNX Runtime does something else.
 set -euo pipefail
@@ -53,20 +48,9 @@ cases = {"int4 of onnx": numpy_helper.to_array(tensor), "packed bytes": packed, 
 for name, array in cases.items():
     seen.append(as_floats(array, int4))
     print("{} {}: {}, {} bytes, {}".format(name, list(array.shape), *seen[-1]))
-
-rows = numpy.arange(6).reshape(2, 3).astype(ml_dtypes.bfloat16)
-wide = numpy.full((2, 6), 9, ml_dtypes.bfloat16)
-wide[:, ::2] = rows
-orders = {"row-major": rows, "column-major": numpy.asfortranarray(rows), "every second column of 6": wide[:, ::2]}
-strided = []
-for name, array in orders.items():
-    assert (array == rows).all()
-    strided.append(as_floats(array, onnx.TensorProto.BFLOAT16)[2])
-    print(f"bfloat16, {name}: {strided[-1]}")
-right = seen == [
+sys.exit(seen != [
     ([2, 4], 4, [[1, 0, 2, 0], [3, 0, 4, 0]]),
     ([2, 2], 2, [[1, 2], [3, 4]]),
     ([2, 4], 4, [[1, 2, 3, 4], [5, 6, 7, 0]]),
-]
-sys.exit(not right or strided != [[[0, 1, 2], [3, 4, 5]], [[0, 3, 1], [4, 2, 5]], [[0, 9, 1], [9, 2, 9]]])
+])
 PYTHON
