@@ -1,7 +1,7 @@
 //! What an executor refuses, and how much is done.
 
 use tensor_layout::{DataType, IndexMap};
-use tensor_layout_transfers::{NEST_LIMIT, TransferLimits, Transfers, transfers};
+use tensor_layout_transfers::{Loop, NEST_LIMIT, TransferLimits, Transfers, transfers};
 
 use super::literal::{copied, map, moved};
 
@@ -14,18 +14,18 @@ fn refusal(from: &str, to: &str, executor: &str) -> (String, String) {
 fn a_refusal_names_the_axis_the_value_and_the_limit() {
     for (from, to, executor, code, sentence) in [
         (
-            "u8[2,6]:[6,1]",
             "u8[2,6]:[8,1]",
+            "u8[2,6]:[6,1]",
             "webgpu",
             "run_unaligned",
             "the contiguous runs that begin with axis 1 are 6 elements of 8 bits, which are not a multiple of 4 bytes",
         ),
         (
-            "u8[2,4]:[6,1]",
-            "u8[2,4]:[8,1]",
+            "u8[1,2,4]:[12,6,1]",
+            "u8[1,2,4]:[16,8,1]",
             "webgpu",
             "transfer_unaligned",
-            "along axis 0 a transfer begins at byte 6 of the source, which is not a multiple of 4",
+            "along axis 1 a transfer begins at byte 6 of the source, which is not a multiple of 4",
         ),
         (
             "u8[2,4]:[8,1]",
@@ -61,6 +61,7 @@ fn a_refusal_names_the_axis_the_value_and_the_limit() {
     for executor in ["opengl", "rdma:speed=1", "rdma:max_run=many"] {
         assert!(executor.parse::<TransferLimits>().is_err(), "{executor}");
     }
+    assert_eq!("nixl:max_run=1MiB".parse::<TransferLimits>().unwrap().name, "nixl:max_run=1MiB");
     assert_eq!("webgpu:max_run=3".parse::<TransferLimits>().unwrap_err().code(), "out_of_limits");
 }
 
@@ -72,12 +73,27 @@ fn runs_are_cut_and_loops_cover_their_runs_where_the_executor_says_so() {
         assert_eq!(moved(&list), copied(&from, &to));
         list.iter().map(|one| one.bytes).collect::<Vec<_>>()
     };
-    assert_eq!(lengths("rdma:max_run=4"), [4, 4, 2, 4, 4, 2]);
+    assert_eq!(lengths("rdma:max_run=4,max_transfers=6"), [4, 4, 2, 4, 4, 2]);
     assert_eq!(lengths("nixl:max_run=4"), [4, 4, 2]);
+    // Runs that are even, and loops, are counted without a visit.
+    let within = |executor: &str, runs| {
+        let list = transfers(&from, &to, &executor.parse().unwrap()).unwrap();
+        list.summary_within(runs).map(|sum| (sum.bytes, sum.count, sum.shortest_bytes, sum.longest_bytes))
+    };
+    assert_eq!([within("rdma", 0), within("nixl:max_run=4", 0)], [Some((20, 2, 10, 10)), Some((20, 3, 2, 4))]);
+    assert_eq!([1, 2].map(|runs| within("rdma:max_run=4", runs)), [None, Some((20, 6, 2, 4))]);
     // A source that is repeated has no pitch.
     let (one, three) = (map("u8[3,4]:[0,1]"), map("u8[3,4]:[4,1]"));
     let count = |executor: &str| transfers(&one, &three, &executor.parse().unwrap()).unwrap().count();
-    assert_eq!((count("nixl"), count("any:loops=1")), (3, 1));
+    assert_eq!(["nixl", "any:loops=1,pitched=true", "any:loops=1"].map(count), [3, 3, 1]);
+}
+
+#[test]
+fn blocks_at_one_distance_are_one_transfer() {
+    let plan = tensor_layout::Relayout::new(&map("u8[4]:[1]"), &map("u8[4]:[1]")).unwrap();
+    let list = Transfers::placed(&[[0, 0], [8, 6], [16, 12]].map(|at| (&plan, at)), &TransferLimits::any()).unwrap();
+    let all: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes, one.loops.to_vec())).collect();
+    assert_eq!(all, [(0, 0, 4, vec![Loop { count: 3, source_stride: 8, destination_stride: 6 }])]);
 }
 
 /// The work is bounded by nests and by transfers, not by elements or bytes.
@@ -89,6 +105,11 @@ fn large_tensors_are_planned_in_a_few_nests() {
     let list = transfers(&from, &to, &TransferLimits::ranges()).unwrap();
     assert_eq!((list.count(), list.iter().take(3).count()), (1 << 54, 3));
     assert_eq!(transfers(&from, &to, &TransferLimits::with_loops(2)).unwrap().count(), 1 << 18);
+    // Strides of 3 and 2 take turns: the loop of 3 steps is unrolled, which leaves room for the longest one.
+    let texts = ["u8[40000,4,3]:[12,3,1]", "u8[40000,4,3]:[16,3,2]"].map(super::literal::map);
+    let list = transfers(&texts[0], &texts[1], &TransferLimits::ranges()).unwrap();
+    let places: Vec<_> = list.iter().take(7).map(|one| one.destination).collect();
+    assert_eq!(places, [0, 2, 3, 4, 5, 6, 7]);
     // Blocks of 7 and 11 do not divide each other, so their places are a table.
     let texts = ["u8[3000,500]{1,0:T(7,1)}", "u8[3000,500]{1,0:T(11,1)}"].map(super::literal::map);
     let list = transfers(&texts[0], &texts[1], &TransferLimits::any()).unwrap();
@@ -118,6 +139,8 @@ fn places_near_the_last_address_are_refused() {
         let half = 1 << 63;
         let list = repeated(&[[half, 0], [0, half]], &executor).unwrap();
         assert_eq!(list.reach(), (half + 256, half + 256));
+        let counted = [1, 2].map(|runs| list.summary_within(runs).is_some());
+        assert_eq!(counted, [executor.loops != Some(0), true]);
         assert_eq!(list.iter().map(|one| (one.source, one.destination)).collect::<Vec<_>>(), [(half, 0), (0, half)]);
     }
 }

@@ -63,7 +63,10 @@ fn split(whole: &ArrayD<u16>, dice: &mut Dice) -> Split {
                 let queries = size - 2 * keys;
                 let over = [1, 2, 4][dice.below(3)];
                 let parts = [(queries as u64, 1), (keys as u64, 1), (keys as u64, 1)];
-                let Ok(fused) = shards.fused(axis, &parts, over) else { continue };
+                let Ok(fused) = shards.fused(axis, &parts, over) else {
+                    assert!(queries == 0 || queries < over && over % queries > 0, "{parts:?} over {over}");
+                    continue;
+                };
                 shards = fused;
                 ranks = divide(&ranks, over, &|number, _| {
                     let mut start = 0;
@@ -229,6 +232,11 @@ fn mistakes_name_the_axis() {
         tensor.clone().with_layouts(short).unwrap_err().to_string(),
         "axis 1 has size 3, but size 4 was expected"
     );
+    // What has no elements takes no transfers, and is no box.
+    let none = || Shards::of(&[0, 4]).unwrap().with_layouts(packed).unwrap();
+    assert!(reshard(&none(), &none(), &TransferLimits::any()).unwrap().is_empty());
+    let fused = tensor.fused(0, &[(1, 3), (1, 3)], 1).unwrap();
+    assert_eq!(fused.cut(0, &[3, 3]).unwrap(), tensor.cut(0, &[3, 3]).unwrap());
     // One of two ranks alone does not hold everything.
     let half = tensor.split(0, 2).unwrap().ordered(&[0]).unwrap().with_layouts(packed).unwrap();
     let all = tensor.with_layouts(packed).unwrap();
