@@ -36,8 +36,8 @@ pub enum Effort {
     #[default]
     Estimate,
     /// The plans that the cost model finds near each other, at most 8, are timed in buffers of the real size,
-    /// and the fastest stays. Each plan runs at least twice, and up to 20 times in about 50 ms, and the best
-    /// of them once more in the same way. To measure in buffers of your own, use
+    /// and the fastest stays. Each plan runs at least twice, and up to 20 times in about 50 ms. The best
+    /// plans are then timed once more in the same way. To measure in buffers of your own, use
     /// [`Relayout::measured`](super::Relayout::measured).
     Measure {
         /// The most bytes that both buffers may take together. If a copy needs more, or the memory cannot be

@@ -42,11 +42,11 @@ pub struct Settings {
     pub padding: Padding,
     /// What is known about the destination's memory.
     pub memory: DestinationMemory,
-    /// Whether the copy uses non-temporal stores. A mapped GPU buffer wants [`Stores::Streaming`].
+    /// Whether the copy uses non-temporal stores. For a mapped GPU buffer, use [`Stores::Streaming`].
     pub stores: Stores,
     /// The least size in bytes of the [pieces](super::Relayout::partition) that the copy is cut into. `None`
-    /// stands for 256 KiB, from which on the threads of a pool pay. A thread that is started for its piece
-    /// takes about 20 microseconds to start, and pays from 1 MiB on.
+    /// stands for 256 KiB, from which on a piece is worth a thread of a pool. A thread that is started for
+    /// its piece takes about 20 microseconds to start, and is worth that from 1 MiB on.
     pub least_piece: Option<u64>,
     /// The highest kernel level that is used, for tests and measurements. It is lowered to the highest level
     /// of this CPU. `None` stands for [`level_in_use`](super::level_in_use).

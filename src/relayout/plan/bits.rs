@@ -138,7 +138,7 @@ fn row(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<(CopyBox
     Ok(Some((outer, unstaged(row, widths, site)?)))
 }
 
-/// Returns the step that copies a row that is contiguous on both sides, and may begin anywhere.
+/// Returns the step that copies a row that is contiguous on both sides, and may begin at any bit of a byte.
 fn unstaged(row: u64, widths: Widths, site: Site<'_>) -> Result<Step, Error> {
     Ok(match widths.change() {
         Some(change) => Step::Rows(width_rows(Loops::new(), row, change, site)?),

@@ -72,7 +72,7 @@ pub(crate) const NARROW: usize = 4;
 /// A plane of at most this many units is copied unit by unit. By trial (Zen 5).
 pub(crate) const SMALL: usize = 64;
 
-/// Planes of interleaved runs of fewer bytes than this prefetch the next plane. By trial (Zen 5).
+/// In planes of interleaved runs of fewer bytes than this, the next plane is prefetched. By trial (Zen 5).
 pub(crate) const SMALL_PLANE: usize = 1 << 16;
 
 /// The most units of a plane of 16-byte units that is transposed in squares of registers, and not in panels.
@@ -211,7 +211,7 @@ pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
 /// The least number of elements that follow each other on the source and go into the staging buffer together,
-/// if the source has a byte for each element. Reads from memory want longer runs than stores (Zen 5,
+/// if the source has a byte for each element. Reads from memory need longer runs than stores (Zen 5,
 /// `tile_pack_s4`).
 pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 
@@ -256,8 +256,8 @@ pub(crate) const MOST_COMPARED: usize = 1 << 23;
 /// a multiple of a large stride. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;
 
-/// The least size of a piece, in bytes, for which a thread that is awake pays: two pieces of this size on two
-/// threads of rayon take 0.44 of the time of one thread, and two of half the size 0.56 to 1.0 (Zen 5).
+/// The least size of a piece, in bytes, that is worth a thread which already runs: two pieces of this size on
+/// two threads of rayon take 0.44 of the time of one thread, and two of half the size 0.56 to 1.0 (Zen 5).
 pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 
 /// How many pieces each thread gets. With four pieces, a thread that is late costs a quarter of its share.

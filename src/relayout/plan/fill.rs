@@ -113,7 +113,7 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
     map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
 }
 
-/// Some loops of a box of padding as a copy box, which can be clipped. The strides on the source are 0.
+/// Makes a copy box of a box of padding, with some of its loops. The strides on the source are 0.
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
     let loops: Loops =
         loops.iter().map(|&(extent, destination)| Loop::Strided(Stride { extent, source: 0, destination })).collect();

@@ -21,8 +21,8 @@ pub(crate) struct Knobs {
     pub(crate) l1_ways: usize,
     /// The size of a way of the L1 cache, in bytes. Addresses that are a multiple of it apart share a set.
     pub(crate) l1_way: usize,
-    /// A copy whose sides have fewer bytes than this stays in the L2 cache. Half of the cache, or 0 for no
-    /// copy.
+    /// A copy whose sides have fewer bytes than this stays in the L2 cache. It is half of the cache, or 0 if
+    /// no copy stays there.
     pub(crate) in_l2: usize,
     /// The size of a copy, in bytes read and written, from which on it uses non-temporal stores.
     pub(crate) streaming_from: u64,

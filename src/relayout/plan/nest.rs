@@ -181,8 +181,8 @@ pub(super) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
 }
 
-/// Makes a copy of the chosen kernel, and checks it. The error is `overflow` if an iteration ends after the
-/// last address.
+/// Makes the `Copy` that runs the chosen kernel, and checks it. The error is `overflow` if an iteration
+/// ends after the last address.
 pub(super) fn checked<L: FixedList<Loop>>(
     kernel: Kernel,
     loops: L,

@@ -130,7 +130,7 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     }
 }
 
-/// Returns the panels for ordinary stores, or for rows that start at cache lines.
+/// Returns the panels for ordinary stores, or for non-temporal stores to rows that start at cache lines.
 fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let Site { streaming, prefetch, knobs, .. } = site;
     let (unit, register) = (plane.unit, knobs.level.register());

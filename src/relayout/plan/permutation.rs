@@ -22,9 +22,9 @@ const LEAST_PERMUTED: usize = 1 << 14;
 /// times as long.
 const CALLED_FROM: usize = 1 << 9;
 
-/// The most windows of a lane, for blocks of bytes. Blocks that need more get another kernel. With 8 windows
-/// and more, kernels that transpose in registers were up to three times as fast as permutations (Zen 3,
-/// planes of 16 x 8 numbers of 16 bits).
+/// The most windows of a lane, for blocks of bytes. Blocks that need more windows get another kernel. With 8
+/// windows and more, kernels that transpose in registers were up to three times as fast as permutations (Zen
+/// 3, planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
 /// The most boxes that are planned as one permutation. Each pair of boxes is compared loop by loop, so this

@@ -77,8 +77,8 @@ pub(crate) struct WidthRows {
     pub(crate) loops: Loops,
     pub(crate) row: u64,
     pub(crate) change: Change,
-    /// The copies of the whole bytes of a row, each with the number of these bytes. A row that begins inside
-    /// a byte has one whole byte less than other rows.
+    /// The copies that unpack or pack the whole bytes of a row, each with the number of these bytes. There
+    /// may be two, because a row that begins inside a byte has one whole byte less than other rows.
     pub(crate) wholes: Vec<(u64, Copy)>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn is_plain<L: FixedList<Stride>>(nest: &PlainNest<L>, most: usize) -
     nest.runs() <= most && nest.bytes() <= MOST_PLAIN_BYTES
 }
 
-/// The largest copy, in bytes, that runs as a plain loop nest. Larger copies may want prefetching or
+/// The largest copy, in bytes, that runs as a plain loop nest. Larger copies may need prefetching or
 /// non-temporal stores, which a plan decides. Not tuned.
 pub(super) const MOST_PLAIN_BYTES: u64 = 1 << 18;
 
@@ -127,8 +127,8 @@ pub(super) fn is_cheap(nest: &Plain, kernel_copies_runs: bool) -> bool {
 /// Bytes of a piece. The cost of a plain loop nest is estimated in pieces.
 const PIECE: usize = 32;
 
-/// The most pieces that a run counts as, because a call of `memcpy` for a long run takes as long as this many
-/// pieces. By trial (Zen 3).
+/// The most pieces that a run counts as. A longer run is one call of `memcpy`, which takes as long as this
+/// many pieces. By trial (Zen 3).
 const PIECES_OF_A_CALL: usize = 8;
 
 /// The most pieces that a plain loop nest moves. By trial (Zen 3): 10 runs of 40 bytes take 0.8 of the time

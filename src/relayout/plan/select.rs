@@ -39,9 +39,9 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<planned
     resolved(kernel, &mut loops, start, site)
 }
 
-/// Returns the copy of a kernel in some loops, resolved and checked. The list of loops is left empty. `L` is
-/// the list that the copy keeps. For a copy that runs once, it is a list without an allocation. The error is
-/// `overflow` if an iteration ends after the last address.
+/// Returns the `Copy` that runs a kernel in some loops, resolved and checked. The list of loops is left
+/// empty. `L` is the list that the copy keeps. For a copy that runs once, it is a list without an allocation.
+/// The error is `overflow` if an iteration ends after the last address.
 pub(crate) fn resolved<L: FixedList<Loop> + FromIterator<Loop>>(
     mut kernel: Kernel,
     loops: &mut NestLoops,

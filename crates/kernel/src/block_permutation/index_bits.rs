@@ -87,7 +87,7 @@ impl IndexBits {
         let with_place = |place: u32| added.iter().position(|&added| added == 1 << place);
         let mut inside: Vec<usize> = (0..places).map(with_place).collect::<Option<_>>()?;
         let mut outside: Vec<usize> = (0..added.len()).filter(|bit| !inside.contains(bit)).collect();
-        // Where the register with this number begins on the source, in half bytes.
+        // Where register `number` begins on the source, in half bytes.
         let offset = |number: usize| {
             let bits = outside.iter().zip(0..).filter(|&(_, place)| number >> place & 1 == 1);
             bits.map(|(&bit, _): (&usize, u32)| added[bit]).try_fold(first, u32::checked_add)

@@ -162,8 +162,7 @@ impl PlaneRuns {
             // Two runs of half a line are stored together, so every piece has an even number of runs.
             RunOrder::Pieces(piece) => piece > 0 && piece % 2 == 0,
         };
-        // If the first destination row starts at a line, then every destination row of every iteration starts
-        // at a line.
+        // Whether all destination rows of all iterations start at a line, if the first one does.
         let aligned =
             || plane.columns.are_multiples_of(LINE) && context.loops.iter().all(|step| step.moves_destination_by(LINE));
         let unaligned = self.unaligned.is_none_or(|panels| aligned() && panels.fit(plane, context.streaming));

@@ -1,4 +1,4 @@
-//! Copies of a row of bits that starts anywhere in a byte, eight bytes at a time.
+//! Copies of a row of bits that starts at any bit of a byte, eight bytes at a time.
 
 fn byte(bit: u64) -> usize {
     number(bit / 8)

@@ -283,8 +283,8 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
     #[inline(always)]
     unsafe fn through_cache<const LANES: usize>(&self, at: (*const u8, *mut u8), count: usize) {
         let (written, rows) = (self.picks.written(), self.rows.unwrap_or_default());
-        // SAFETY: the caller upholds the contract of this function. Each arm is for the kind of windows that
-        // the destination has.
+        // SAFETY: the caller upholds the contract of this function. The arm matches the unit, and whether
+        // windows are registers, lanes or written in part.
         unsafe {
             match (BY, written.first(), self.unit) {
                 (by::GROUPS, ..) => self.by_groups(at, count),

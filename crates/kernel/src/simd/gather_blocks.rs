@@ -125,7 +125,7 @@ impl Operation for WholeBlocks<'_> {
         let shift = if backwards { u8::try_from(V::BYTES - step).unwrap_or(0) } else { 0 };
         let shifted = indices.map(|index| index.wrapping_add(shift));
         // `whole` vectors are inside the span. The `left` bytes after them are loaded and stored in part.
-        // Going backwards, their indices are reduced by the blocks that are missing in the register.
+        // Going backwards, they are fewer blocks than in a register, so their indices are lower by `fewer`.
         let whole = (bytes - V::BYTES) / step + 1;
         let left = bytes - whole * step;
         let fewer = if backwards && left > 0 { u8::try_from(step - left).unwrap_or(0) } else { 0 };

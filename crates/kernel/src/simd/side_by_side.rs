@@ -110,7 +110,8 @@ pub(super) unsafe fn stream_run<V: Vector>(
             unsafe { V::prefetch(later.wrapping_add(at)) };
         }
     };
-    // Runs of one line are frequent, and the branches below take as long as the copy.
+    // Runs of one line are frequent, and are copied here, because the branches below take as long as the
+    // copy.
     if head == 0 && run == LINE {
         prefetch(0);
         // SAFETY: the run is one line. `head` is 0 for a run of a line only if `to` is at a line.

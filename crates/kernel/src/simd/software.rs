@@ -36,7 +36,7 @@ impl<const SIZE: usize> Software<SIZE> {
     }
 }
 
-// SAFETY: each function has the effect that the trait describes.
+// SAFETY: each function has the effect that the trait `Vector` describes.
 unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     const BYTES: usize = SIZE;
     const SHUFFLES_TWO: bool = SIZE == 64;
