@@ -42,9 +42,9 @@
 //! for the high half. Each shuffled byte has the wanted element in one of its halves. A mask from a table
 //! says in which, and the element is moved to its half of the destination byte.
 //!
-//! In some permutations, the index of an element on the destination has the same bits as its index on the
-//! source, in another order. The module `index_bits` permutes such blocks without tables, by interleaving
-//! pairs of registers.
+//! In some permutations of 4-bit elements, the index of an element on the destination has the same bits as
+//! its index on the source, in another order. The module `index_bits` permutes such blocks without tables, by
+//! interleaving pairs of registers.
 //!
 //! If whole blocks fit a register, and are as long on the source as on the destination, no tables are needed:
 //! one vector of indices permutes as many blocks as the register holds, and the next vector begins after

@@ -97,7 +97,7 @@ impl Clip<'_> {
             return self.descend_table(entries, (source, destination), rest, lasts);
         }
         let stride = first.stride()?;
-        // How many iterations have their element at offset `last` in front of a bound of the range.
+        // The number of iterations whose element at offset `last` is in front of a bound of the range.
         let before = |bound: u64, last: u64| {
             let distance = bound.saturating_sub(destination.saturating_add(last));
             distance.div_ceil(stride.destination.max(1)).min(stride.extent)

@@ -343,10 +343,9 @@ impl Source<'_> {
         self.atom == Atom::Nibble && self.atoms[2 * at + time] % 2 == 1
     }
 
-    /// Adds the lanes of the vector that begins at destination byte `first` to a list, for each shuffle.
-    /// Returns the number of rounds of the vector. It is the largest number of windows of the vector's lanes,
-    /// or a larger number if there is code only for the larger number. `None` if a lane needs more than
-    /// `most` windows.
+    /// Adds the lanes of the vector that begins at destination byte `first` to `lanes`, for each shuffle.
+    /// Returns the number of rounds of the vector, which is at least the number of windows that each of its
+    /// lanes needs. `None` if a lane needs more than `most` windows.
     fn rounds(&self, first: usize, [register, window, most]: [usize; 3], lanes: &mut Vec<Lane>) -> Option<usize> {
         let mut rounds = 0;
         for time in 0..self.atom.per_byte() {
