@@ -158,7 +158,7 @@ fn read_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
     if cursor.eat("<=") {
         return cursor.number("a bound").map(Extent::Bounded);
     }
-    cursor.number("a size").map(Extent::Static)
+    cursor.number("a size, or `?` if it is known at run time").map(Extent::Static)
 }
 
 impl FromStr for Extent {

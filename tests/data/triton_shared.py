@@ -49,19 +49,19 @@ def mixed(each):
     return each
 
 
-def row(text, each, padding=()):
+def row(text, layout, each, padding=()):
     pairs = ",".join(f"{interval}:{pad}" for interval, pad in padding)
-    print(f"{text}\t{';'.join(','.join(map(str, basis)) for basis in each)}\t{pairs}")
+    print(f"{text}\t{';'.join(','.join(map(str, basis)) for basis in each)}\t{pairs}\t{layout!r}")
 
 
-print("# triton 3.9.0: text, the index of each bit of an offset (from the lowest), interval:padding")
+print("# triton 3.9.0: text, the index of each bit of an offset (from the lowest), interval:padding, what Gluon prints")
 for _ in range(60):
     rank = random.choice([1, 2, 2, 2, 3])
     shape, order = sizes(rank, 8), list(range(rank))
     random.shuffle(order)
     layout = gluon.SwizzledSharedLayout(1 << random.randrange(5), 1 << random.randrange(4), 1 << random.randrange(4), order)
     encoding, text = printed(layout, shape, random.choice([8, 16, 32]))
-    row(text, builder.to_linear_layout(encoding, shape).offset_bases)
+    row(text, layout, builder.to_linear_layout(encoding, shape).offset_bases)
 for width in [0, 32, 64, 128]:
     for bits in [8, 16, 32]:
         for transposed in [False, True]:
@@ -74,16 +74,17 @@ for width in [0, 32, 64, 128]:
                 layout = gluon.NVMMASharedLayout(width, bits, rank, transposed)
                 try:
                     encoding, text = printed(layout, shape, bits)
-                    row(text, builder.to_linear_layout(encoding, shape).offset_bases)
+                    row(text, layout, builder.to_linear_layout(encoding, shape).offset_bases)
                 except Exception as error:
                     print(f"# {error}")
-encoding, text = printed(gluon.NVMMASharedLayout(128, 8, 2, False, True), [16, 64], 8)
-row(text, builder.to_linear_layout(encoding, [16, 64]).offset_bases)
+layout = gluon.NVMMASharedLayout(128, 8, 2, False, True)
+encoding, text = printed(layout, [16, 64], 8)
+row(text, layout, builder.to_linear_layout(encoding, [16, 64]).offset_bases)
 for _ in range(60):
     shape = sizes(random.choice([1, 2, 2, 3]), 6)
     layout = gluon.SharedLinearLayout(mixed(bases(shape)), [], 16)
     encoding, text = printed(layout, shape, 16)
-    row(text, builder.to_linear_layout(encoding, shape).offset_bases)
+    row(text, layout, builder.to_linear_layout(encoding, shape).offset_bases)
 for number in range(40):
     shape = [1 << random.randrange(1, 7) for _ in range(random.choice([1, 2, 2, 3]))]
     each = bases(shape)
@@ -92,4 +93,4 @@ for number in range(40):
     intervals = sorted(random.sample([1 << bit for bit in range(1, 9)], random.choice([1, 1, 2, 3])))
     padding = [(interval, 1 << random.randrange(5)) for interval in intervals]
     layout = gluon.PaddedSharedLayout([list(pair) for pair in padding], each, [], shape)
-    row(printed(layout, shape, 16)[1], each, padding)
+    row(printed(layout, shape, 16)[1], layout, each, padding)

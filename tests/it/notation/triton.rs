@@ -24,7 +24,7 @@ fn offsets(bases: &[Vec<u64>], padding: &[(u64, u64)]) -> impl Iterator<Item = (
 fn recorded_encodings_of_shared_memory() {
     let (mut met, mut refused) = (0, 0);
     for line in include_str!("../../data/triton_shared.tsv").lines().filter(|line| !line.starts_with('#')) {
-        let [text, bases, padding] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let [text, bases, padding, gluon] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
         let list = |list: &str| list.split(',').map(|number| number.parse().unwrap()).collect::<Vec<u64>>();
         let bases: Vec<Vec<u64>> = bases.split(';').map(list).collect();
         let pair = |pair: &str| pair.split_once(':').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap();
@@ -40,6 +40,8 @@ fn recorded_encodings_of_shared_memory() {
             assert_eq!(map.offset(&index), Ok(offset), "{text} at {index:?}");
             assert_eq!(map.inverse(offset).unwrap(), Some(index), "{text}");
         }
+        let layout: Layout = format!("{}{:?} {gluon}", map.data_type(), map.sizes()).parse().unwrap();
+        assert_eq!(layout.whole().unwrap(), &map, "{gluon}");
         // The canonical text is read back.
         let layout: Layout = text.parse().unwrap();
         assert_eq!(self::map(&layout.to_string()).same_places(&map), Ok(true), "{layout}");

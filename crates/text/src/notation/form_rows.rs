@@ -83,7 +83,7 @@ const TORCH_SIZE: Form = Form {
 
 const PLAIN: Form = Form { notation: Notation::Strides, text: "", ..NUMPY };
 
-pub(super) const FORMS: [Form; 28] = [
+pub(super) const FORMS: [Form; 29] = [
     NUMPY,
     Form {
         text: "",
@@ -116,7 +116,7 @@ pub(super) const FORMS: [Form; 28] = [
         skips: &["requires_grad", "memory_format", "is_quantized", "qparams"],
         ..TORCH
     },
-    // What guards and fake tensors of PyTorch print. A fake tensor has no strides in its print.
+    // What guards of PyTorch print.
     Form {
         text: "",
         begins: &["check_tensor("],
@@ -124,16 +124,14 @@ pub(super) const FORMS: [Form; 28] = [
         keys: &[("size", Sizes), ("stride", Strides)],
         ..TORCH
     },
+    Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
+    // What JAX, TensorFlow and coremltools print of arguments, which are packed.
     Form {
         text: "",
-        begins: &["FakeTensor(...,", "tensor(...,"],
-        front: &[],
-        keys: &[("size", Sizes), ("dtype", Type)],
-        skips: &["device", "requires_grad", "grad_fn"],
-        ..TORCH
+        begins: &["ShapeDtypeStruct(", "TensorSpec(", "TensorType("],
+        skips: &["name", "sharding", "weak_type"],
+        ..NUMPY
     },
-    Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
-    Form { text: "", begins: &["ShapeDtypeStruct("], skips: &["sharding", "weak_type"], ..NUMPY },
     // `__array_interface__` of NumPy, and that of CUDA's arrays.
     Form {
         text: "",
@@ -185,6 +183,8 @@ pub(super) const FORMS: [Form; 28] = [
         front: &[Until(" = ("), Of(Type), Token(")"), Until(" = "), Of(Sizes)],
         ..GGML_LINE
     },
+    // A line of gguf-dump, behind its number and the number of elements.
+    Form { begins: &["|"], front: &[Of(Sizes), Token("|"), Of(Type), Token("|"), Value], ..GGML_LINE },
     // A tensor of cuDNN's frontend. Reordered scales are no strides.
     Form {
         begins: &["{\"data_type\""],
@@ -202,6 +202,15 @@ pub(super) const FORMS: [Form; 28] = [
         assign: "\":",
         keys: &[("dtype", Type), ("shape", Sizes)],
         skips: &["data_offsets"],
+        close: "}",
+        ..PLAIN
+    },
+    // Structures of the crates rten-tensor and safetensors.
+    Form {
+        begins: &["NdLayout {", "TensorInfo {", "TensorView {"],
+        assign: ":",
+        keys: &[("dtype", Type), ("shape", Sizes), ("strides", Strides)],
+        skips: &["data", "data_offsets"],
         close: "}",
         ..PLAIN
     },

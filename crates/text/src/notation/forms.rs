@@ -3,11 +3,11 @@
 //!
 //! | notation | strides count | offset | sources |
 //! |---|---|---|---|
-//! | NumPy | bytes | `offset` | the arguments of `numpy.ndarray`; each element takes whole bytes, as in `ml_dtypes` |
+//! | NumPy | bytes | `offset` | arguments of `numpy.ndarray`; elements take whole bytes, as in `ml_dtypes` |
 //! | PyTorch | elements | `storage_offset` | what `torch.fx` graphs and `Tensor.size()` print |
 //! | candle | elements | `start_offset` | `Debug` of `Layout` |
 //! | ndarray | elements | - | `Debug` of `ArrayBase` |
-//! | ggml | bytes, the innermost axis first | - | the fields `ne` and `nb` of `ggml_tensor`, and llama.cpp's log |
+//! | ggml | bytes, the innermost axis first | - | `ne` and `nb` of `ggml_tensor`, llama.cpp's log |
 //! | TVM | elements | `elem_offset` | the printer of TVMScript, `BufferAttrs` |
 //! | sizes and strides | elements | - | what cuDNN's frontend, Halide and RKNN print |
 //!
@@ -139,7 +139,7 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<(Option<DataType>, Option<BlockT
     Ok(read)
 }
 
-/// Reads a tuple, ggml's `{3, 2}` or PyTorch's `torch.Size([2, 3])`.
+/// Reads a tuple, ggml's `{3, 2}`, PyTorch's `torch.Size([2, 3])` or gguf-dump's `3, 2`.
 fn read_list<'a, T>(
     cursor: &mut Cursor<'a>,
     number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
@@ -148,7 +148,13 @@ fn read_list<'a, T>(
         return cursor.list("}", number);
     }
     let is_size = cursor.eat("torch.Size(");
-    let numbers = tuple(cursor, number)?;
+    let is_digit = |c: char| c.is_ascii_digit();
+    let is_bare = cursor.rest().starts_with(is_digit);
+    let mut numbers = tuple(cursor, &number)?;
+    while is_bare && cursor.rest().strip_prefix(',').is_some_and(|rest| rest.trim_start().starts_with(is_digit)) {
+        cursor.eat(",");
+        numbers.push(number(cursor)?);
+    }
     if is_size {
         cursor.expect(")", "`)`")?;
     }
@@ -182,7 +188,7 @@ impl Form {
                 Value => skip_value(cursor),
                 Name if matches!(cursor.peek(), Some(b'\'' | b'"')) => skip_value(cursor),
                 Name => drop(cursor.word()),
-                Of(Sizes | Strides) if !matches!(cursor.peek(), Some(b'(' | b'[' | b'{')) => {}
+                Of(Sizes | Strides) if !matches!(cursor.peek(), Some(b'(' | b'[' | b'{' | b'0'..=b'9')) => {}
                 Of(Type) if self.notation == Notation::Tvm && cursor.peek() != Some(b'"') => {}
                 Of(field) if found.read(*field, cursor)? => {
                     return Err(cursor.error_at(at, "a type that was not given before"));
@@ -204,8 +210,8 @@ impl Form {
     fn keys(&self, cursor: &mut Cursor<'_>, found: &mut Fields) -> Result<(), Error> {
         let (assign, close) = (self.assign, self.close);
         let quote = assign.get(..1).filter(|quote| matches!(*quote, "'" | "\"")).unwrap_or_default();
-        if self.keys.is_empty() && close.is_empty() {
-            return Ok(());
+        if self.keys.is_empty() {
+            return cursor.expect(close, &format!("`{close}`"));
         }
         while if close.is_empty() { cursor.peek().is_some() } else { !cursor.eat(close) } {
             if !quote.is_empty() {

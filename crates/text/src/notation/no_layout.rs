@@ -3,7 +3,7 @@
 use tensor_layout::Error;
 
 /// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 20] = [
+const NO_LAYOUT: [(&str, &str); 22] = [
     ("Swizzle<", SWIZZLE),
     ("#blocked", TRITON),
     ("#linear", TRITON),
@@ -19,18 +19,20 @@ const NO_LAYOUT: [(&str, &str); 20] = [
     ("#ttng.tensor_memory", "tensor memory has rows and columns, not offsets"),
     ("#shared", "an alias: write the encoding that the module gives it, such as #ttg.swizzled_shared<{..}>"),
     ("BlockedLayout(", TRITON),
-    ("SwizzledSharedLayout(", GLUON),
-    ("NVMMASharedLayout(", GLUON),
-    ("PaddedSharedLayout(", GLUON),
-    ("SharedLinearLayout(", GLUON),
+    ("shape: [", UNIT),
+    ("shape: (", UNIT),
+    ("shape: torch.Size(", UNIT),
+    ("Tensor[", UNKNOWN),
+    ("FakeTensor(", UNKNOWN),
+    ("tensor(...", UNKNOWN),
     ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),
 ];
+const UNKNOWN: &str = "a print without strides: write f32[2,3] if they are packed, or f32[2,3]:[3,1]";
 const SWIZZLE: &str =
     "C++'s type of a swizzle: write `S<..>e` for bits of the element, or `S<..>b` for bits of the byte";
+const UNIT: &str =
+    "strides may count elements, f32[2,3]:[3,1], or bytes, ndarray(shape=(2,3), dtype=float32, strides=(12,4))";
 const TRITON: &str = "Triton's encoding divides a tensor among the registers of threads, and says nothing about memory";
-
-const GLUON: &str =
-    "a layout of Gluon: write the encoding that the module gives it, such as #ttg.swizzled_shared<{..}>";
 
 /// Returns an encoding without the alias that the text defines: `#shared = #ttg.swizzled_shared<{..}>`.
 pub(super) fn without_alias(text: &str) -> &str {

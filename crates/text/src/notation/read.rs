@@ -3,7 +3,7 @@
 
 use tensor_layout::checked::{Dims, Proven};
 use tensor_layout::cursor::Cursor;
-use tensor_layout::element::{BlockType, DataType};
+use tensor_layout::element::{BlockType, DataType, Naming};
 use tensor_layout::plan::{
     read_blocks_after_type, read_extents, read_layout_after_sizes, read_strides_or_order, read_type,
 };
@@ -57,6 +57,13 @@ pub(crate) fn read_whole(cursor: &mut Cursor<'_>) -> Result<Read, Error> {
     if cursor.eat("xor<") {
         read = swizzled(read, cursor)?;
     }
+    let end = cursor.position();
+    let _ = cursor.eat(",") || cursor.eat(";");
+    let second = cursor.position();
+    if cursor.peek().is_some() && self::read(cursor).is_ok() {
+        return Err(cursor.error_at(second, "nothing more, because a text is one value and the second begins here"));
+    }
+    cursor.move_to(end);
     cursor.end(after)?;
     Ok(read)
 }
@@ -108,23 +115,40 @@ const NOTHING: &str = "nothing more";
 /// Reads the layout at the cursor, and returns it with what may follow it, for the error of a text that goes
 /// on.
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Error> {
+    refuse_without_layout(cursor.rest())?;
     skip_name(cursor);
-    // Graphs of PyTorch print the text in quotes, and the call that makes the value behind it.
+    // Graphs of PyTorch print the text in quotes, with strides if they are asked for, and the call that makes
+    // the value behind it.
     if cursor.eat("\"") {
         let (read, _) = unquoted(cursor)?;
+        let is_cut = cursor.text().get(..cursor.position()).is_some_and(|text| text.ends_with(']'));
+        if is_cut && matches!(read, Read::One { notation: Notation::Xla, .. }) {
+            return Err(cursor.error("`[` and the strides, as `print_readable(include_stride=True)` prints them"));
+        }
         cursor.expect("\"", "`\"`")?;
         if cursor.eat("= torch.ops.") {
             cursor.move_to(cursor.text().len());
         }
         return Ok((read, NOTHING));
     }
+    if cursor.eat("ShapedArray(") {
+        let (read, _) = unquoted(cursor)?;
+        let _ = cursor.eat(", weak_type=True");
+        cursor.expect(")", "`, weak_type=True` or `)`")?;
+        return Ok((read, NOTHING));
+    }
     unquoted(cursor)
 }
 
 /// Skips the name of a value, as programs print it: `arg0_1: `, `buf0 = `, `%arg0: `, `buf0.layout = `, and
-/// `"lm_head.weight":` in front of the `{` of a safetensors header.
+/// `"lm_head.weight":` in front of the `{` of a safetensors header; `8:  1536 ` in front of the `|` of a
+/// line of gguf-dump.
 fn skip_name(cursor: &mut Cursor<'_>) {
     let (start, rest) = (cursor.position(), cursor.rest());
+    let numbers = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | ' '));
+    if numbers.starts_with('|') {
+        return cursor.move_to(start.plus(rest.len()).minus(numbers.len()));
+    }
     let end = match rest.strip_prefix('"').and_then(|rest| rest.find("\":")) {
         Some(end) => end.plus(2),
         None => rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.' | '%')).unwrap_or(0),
@@ -201,11 +225,12 @@ fn typed(cursor: &mut Cursor<'_>, word: &str, data_type: DataType) -> Result<(Re
     let (start, rest) = (cursor.position(), cursor.rest());
     if rest.starts_with('[') {
         // An array of ndarray is printed with its values in front.
-        let Some(end) = rest.find("], shape=[") else {
+        let is_array = |end: &usize| !rest.get(..*end).unwrap_or_default().contains('(');
+        let Some(end) = rest.find("], shape=[").filter(is_array) else {
             if rest.starts_with("[ ") {
                 refuse_sizes_of_ggml(cursor, word)?;
             }
-            return after_type(cursor, data_type);
+            return after_type(cursor, word, data_type);
         };
         cursor.move_to(start.plus(end).plus("], ".len()));
     }
@@ -222,7 +247,7 @@ fn typed(cursor: &mut Cursor<'_>, word: &str, data_type: DataType) -> Result<(Re
         let (map, reversed) = cute::read(cursor, data_type)?;
         return Ok((Read::signed((map.into(), reversed), Notation::CuTe), NOTHING));
     }
-    after_type(cursor, data_type)
+    after_type(cursor, word, data_type)
 }
 
 /// Reads a form that has its type inside or in front of it. `None` if the text is no form.
@@ -253,11 +278,12 @@ fn without_type(cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<
 }
 
 /// Reads sizes, and the layout that follows them.
-fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'static str), Error> {
+fn after_type(cursor: &mut Cursor<'_>, word: &str, data_type: DataType) -> Result<(Read, &'static str), Error> {
     let extents = read_extents(cursor)?;
     refuse_without_layout(cursor.rest())?;
     let read = match (cursor.peek(), fixed(&extents)) {
-        (Some(b'['), Some(sizes)) => {
+        // Behind a long name, `float32[2][3]`, spox prints each size in brackets.
+        (Some(b'['), Some(sizes)) if DataType::from_name_in(Naming::Numpy, word).is_none() => {
             let strides = tuple(cursor, signed)?;
             skip_device(cursor)?;
             let (desc, reversed) = strided::signed(data_type, &sizes, Some(&strides), None)?;
@@ -265,7 +291,9 @@ fn after_type(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(Read, &'s
             let notation = types::name(data_type, Notation::Torch).map_or(Notation::Strides, |_| Notation::Torch);
             Read::signed((desc.into(), reversed), notation)
         }
-        (Some(b'#'), Some(sizes)) => Read::one(triton::read(cursor, data_type, &sizes)?, Notation::Strides),
+        (next, Some(sizes)) if next == Some(b'#') || triton::is_shared(cursor.rest()) => {
+            Read::one(triton::read(cursor, data_type, &sizes)?, Notation::Strides)
+        }
         (Some(b'L' | b'F' | b'D'), Some(sizes)) if jax::is_layout(cursor.rest()) => {
             Read::one(jax::read(cursor, data_type, &sizes)?, Notation::Jax)
         }

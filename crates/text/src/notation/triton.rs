@@ -1,4 +1,5 @@
-//! Triton's layouts of shared memory: `swizzled_shared`, `nvmma_shared`, `padded_shared`, `shared_linear`.
+//! Triton's layouts of shared memory: `swizzled_shared`, `nvmma_shared`, `padded_shared`, `shared_linear`, as
+//! modules and as Gluon print them.
 //!
 //! Triton describes shared memory as a linear layout over bits: the index at an offset is the XOR of one
 //! basis for each bit of the offset that is set. All sizes are powers of two. The other encodings are rules
@@ -68,10 +69,21 @@ pub(super) fn read_memdesc(cursor: &mut Cursor<'_>) -> Result<IndexMap, Error> {
     Ok(map)
 }
 
+/// The encodings by their names in a module and in Gluon, and their fields, `own|gluon` where the names
+/// differ. A name that is no word is never read.
+#[rustfmt::skip]
+const ENCODINGS: [(&str, &str, &str); 4] = [
+    ("#ttg.swizzled_shared<", "SwizzledSharedLayout(", "vec perPhase|per_phase maxPhase|max_phase order CGALayout|cga_layout"),
+    ("#ttg.nvmma_shared<", "NVMMASharedLayout(", "swizzlingByteWidth|swizzle_byte_width transposed elementBitWidth|element_bitwidth \
+      fp4Padded|fp4_padded rank CGALayout|cga_layout"),
+    ("#ttg.padded_shared<", "PaddedSharedLayout(", "[..]|interval_padding_pairs order|- shape offset|offset_bases block|cga_layout"),
+    ("#ttg.shared_linear<", "SharedLinearLayout(", "offset|offset_bases block|block_bases -|alignment"),
+];
+
 /// Whether a text is an encoding of shared memory, which needs a type and sizes in front.
 pub(super) fn is_shared(text: &str) -> bool {
-    let encodings = ["swizzled_shared<", "nvmma_shared<", "padded_shared<", "shared_linear<"];
-    without_alias(text).strip_prefix("#ttg.").is_some_and(|name| encodings.iter().any(|own| name.starts_with(own)))
+    let text = without_alias(text);
+    ENCODINGS.iter().any(|(own, gluon, _)| text.starts_with(own) || text.starts_with(gluon))
 }
 
 /// Reads an encoding of shared memory, also where a module defines an alias for it.
@@ -89,57 +101,57 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) 
         return Err(refused(format!("Triton's sizes are powers of two, and {size} is not")));
     }
     let tensor = Tensor { buffers, sizes, data_type };
-    if cursor.eat("#ttg.swizzled_shared<") {
-        let fields = Fields::read(cursor, &["vec", "perPhase", "maxPhase", "order", "CGALayout"])?;
-        cursor.expect(">", "`>`")?;
-        tensor.map(&tensor.swizzled(&fields)?, &[])
-    } else if cursor.eat("#ttg.nvmma_shared<") {
-        const KEYS: [&str; 6] =
-            ["swizzlingByteWidth", "transposed", "elementBitWidth", "fp4Padded", "rank", "CGALayout"];
-        let fields = Fields::read(cursor, &KEYS)?;
-        cursor.expect(">", "`>`")?;
-        tensor.map(&tensor.nvmma(&fields)?, &[])
-    } else if cursor.eat("#ttg.shared_linear<") {
-        let fields = Fields::read(cursor, &["offset", "block"])?;
-        cursor.expect(",", "`,` and the alignment")?;
-        cursor.expect("alignment", "`alignment`")?;
-        cursor.expect("=", "`=`")?;
-        cursor.number("the alignment in bytes")?;
-        cursor.expect(">", "`>`")?;
-        tensor.map(&fields.bases("offset", sizes.len())?, &[])
-    } else if cursor.eat("#ttg.padded_shared<") {
+    let is_gluon = !cursor.rest().starts_with('#');
+    let Some((name, _, keys)) = ENCODINGS.iter().find(|(own, gluon, _)| cursor.eat(own) || cursor.eat(gluon)) else {
+        let expected = "#ttg.swizzled_shared, #ttg.nvmma_shared, #ttg.padded_shared or #ttg.shared_linear (an alias \
+                        such as #shared stands for one of them)";
+        return Err(cursor.error_at(at, expected));
+    };
+    let mut padding = Vec::new();
+    if *name == "#ttg.padded_shared<" && !is_gluon {
         cursor.expect("[", "`[` and intervals with their padding, such as 64:+8")?;
-        let padding = cursor.list("]", |cursor| {
+        padding = cursor.list("]", |cursor| {
             let interval = cursor.number("the elements of an interval")?;
             cursor.expect(":", "`:+` and the elements of padding")?;
             cursor.expect("+", "`:+` and the elements of padding")?;
             Ok((interval, cursor.number("the elements of padding")?))
         })?;
-        let fields = Fields::read(cursor, &["order", "shape", "offset", "block"])?;
-        cursor.expect(">", "`>`")?;
-        if let Some((interval, _)) = padding.iter().find(|(interval, _)| !interval.is_power_of_two()) {
-            return Err(refused(format!("intervals are powers of two, and {interval} is not")));
-        }
-        if let Some(shape) = fields.get("shape").filter(|shape| shape.list() != sizes) {
-            return Err(refused(format!("it is for sizes {}, and the tensor has {}", list(shape.list()), list(sizes))));
-        }
-        let bases = match fields.get("offset") {
-            Some(_) => fields.bases("offset", sizes.len())?,
-            None => tensor.packed(&fields.order(sizes.len())?),
-        };
-        tensor.map(&bases, &padding)
-    } else {
-        let expected = "#ttg.swizzled_shared, #ttg.nvmma_shared, #ttg.padded_shared or #ttg.shared_linear (an alias \
-                        such as #shared stands for one of them)";
-        Err(cursor.error_at(at, expected))
     }
+    let fields = Fields::read(cursor, keys, is_gluon)?;
+    if *name == "#ttg.shared_linear<" && !is_gluon {
+        cursor.expect(",", "`,` and the alignment")?;
+        cursor.expect("alignment", "`alignment`")?;
+        cursor.expect("=", "`=`")?;
+        cursor.number("the alignment in bytes")?;
+    }
+    if !is_gluon {
+        cursor.expect(">", "`>`")?;
+    }
+    if fields.get("[..]").is_some() {
+        let pairs = fields.bases("[..]", 2)?;
+        padding.extend(pairs.iter().filter_map(|pair| Some((*pair.first()?, *pair.last()?))));
+    }
+    if let Some((interval, _)) = padding.iter().find(|(interval, _)| !interval.is_power_of_two()) {
+        return Err(refused(format!("intervals are powers of two, and {interval} is not")));
+    }
+    if let Some(shape) = fields.get("shape").filter(|shape| shape.list() != sizes) {
+        return Err(refused(format!("it is for sizes {}, and the tensor has {}", list(shape.list()), list(sizes))));
+    }
+    let bases = match *name {
+        "#ttg.swizzled_shared<" => tensor.swizzled(&fields)?,
+        "#ttg.nvmma_shared<" => tensor.nvmma(&fields)?,
+        _ if fields.get("order").is_some() => tensor.packed(&fields.order(sizes.len())?),
+        _ => fields.bases("offset", sizes.len())?,
+    };
+    tensor.map(&bases, &padding)
 }
 
 /// The number of axes of an encoding, which `order` or `rank` says. `nvmma_shared` has 2 without it. It is 0
 /// for other encodings.
 fn rank_of(encoding: &str) -> usize {
-    match (encoding.split_once("rank = "), encoding.split_once("order = [")) {
-        (Some((_, rank)), _) => rank.split(['}', ',']).next().and_then(|rank| rank.parse().ok()).unwrap_or(0),
+    let encoding = encoding.replace(" = ", "=");
+    match (encoding.split_once("rank="), encoding.split_once("order=[")) {
+        (Some((_, rank)), _) => rank.split(['}', ')', ',']).next().and_then(|rank| rank.parse().ok()).unwrap_or(0),
         (None, Some((_, order))) => order.split(']').next().map_or(0, |axes| axes.split(',').count()),
         (None, None) if encoding.starts_with("#ttg.nvmma_shared<") => 2,
         _ => 0,
@@ -327,7 +339,7 @@ impl Tensor<'_> {
     }
 }
 
-/// The fields of an encoding, `{vec = 4, order = [1, 0], transposed = false}`.
+/// The fields of an encoding, `{vec = 4, order = [1, 0], transposed = false}`, by their names in a module.
 struct Fields<'t>(Vec<(&'t str, Value)>);
 
 enum Value {
@@ -348,15 +360,21 @@ impl Value {
 }
 
 impl<'t> Fields<'t> {
-    /// Reads the fields, whose names must be in `keys`. Fields that divide a tensor among the blocks of a
-    /// cluster are refused.
-    fn read(cursor: &mut Cursor<'t>, keys: &[&str]) -> Result<Fields<'t>, Error> {
-        cursor.expect("{", "`{` and the fields of the encoding")?;
-        let fields = cursor.list("}", |cursor| {
-            let (at, key) = (cursor.position(), cursor.word());
-            if !keys.contains(&key) {
-                return Err(cursor.error_at(at, &format!("one of the fields {}", keys.join(", "))));
-            }
+    /// Reads the fields, whose names must be in `keys`, the last entry of a row of [`ENCODINGS`]. Fields that
+    /// divide a tensor among the blocks of a cluster are refused.
+    fn read(cursor: &mut Cursor<'_>, keys: &'t str, is_gluon: bool) -> Result<Fields<'t>, Error> {
+        if !is_gluon {
+            cursor.expect("{", "`{` and the fields of the encoding")?;
+        }
+        let fields = cursor.list(if is_gluon { ")" } else { "}" }, |cursor| {
+            let (at, word) = (cursor.position(), cursor.word());
+            let names = keys.split(' ').map(|key| key.split_once('|').unwrap_or((key, key)));
+            let pairs = names.map(|(own, gluon)| (own, if is_gluon { gluon } else { own }));
+            let Some((key, _)) = pairs.clone().find(|&(_, printed)| printed == word) else {
+                let names: Vec<&str> =
+                    pairs.map(|(_, name)| name).filter(|name| !name.starts_with(['[', '-'])).collect();
+                return Err(cursor.error_at(at, &format!("one of the fields {}", names.join(", "))));
+            };
             cursor.expect("=", "`=`")?;
             let value = match cursor.peek() {
                 Some(b'[') => {
@@ -370,9 +388,9 @@ impl<'t> Fields<'t> {
                         Value::List(cursor.list("]", |cursor| cursor.number("a number"))?)
                     }
                 }
-                Some(b't' | b'f') => match cursor.word() {
-                    "true" => Value::Flag(true),
-                    "false" => Value::Flag(false),
+                Some(b't' | b'f' | b'T' | b'F') => match cursor.word() {
+                    "true" | "True" => Value::Flag(true),
+                    "false" | "False" => Value::Flag(false),
                     _ => return Err(cursor.error_at(at, "`true` or `false`")),
                 },
                 _ => Value::Number(cursor.number("a number, a list, `true` or `false`")?),
