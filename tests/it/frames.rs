@@ -23,11 +23,11 @@ fn planes_of_frames_are_those_of_ffmpeg() {
         let record: Value = serde_json::from_str(line).unwrap();
         let (stored, planes, name) =
             (bytes(&record["stored"]), bytes(&record["planes"]), record["frame"].as_str().unwrap());
-        let wide = if ["p010le", "p016le", "y210le"].contains(&name) { "u16" } else { "u8" };
+        let wide = if name.ends_with("le") { "u16" } else { "u8" };
         let sizes = match name {
-            "rgb24" | "bgr24" => "[6,24,3]",
-            "rgba" | "bgra" => "[6,24,4]",
-            _ => "[6,24]",
+            "rgb24" | "bgr24" => "[6,24,3]".to_owned(),
+            "rgba" | "bgra" => "[6,24,4]".to_owned(),
+            _ => record["sizes"].to_string(),
         };
         let frame = read(&format!("frame.{name}<pitch={}>:{wide}{sizes}", record["line_sizes"][0]));
         let packed = read(&format!("frame.{name}<planes>:{wide}{sizes}"));

@@ -11,17 +11,21 @@ PAIRS = [
     ("yuv420p", "yuv420p", "yuv"), ("p010le", "yuv420p10le", "yuv"), ("p016le", "yuv420p16le", "yuv"), ("uyvy422", "yuv422p", "yuv"),
     ("yuyv422", "yuv422p", "yuv"), ("y210le", "yuv422p10le", "yuv"), ("vuya", "yuva444p", "yuva"), ("gray8", "gray8", "y"),
     ("bgr24", "rgb24", "rgb"), ("rgb24", "rgb24", "rgb"), ("rgba", "rgba", "rgba"), ("bgra", "rgba", "rgba"),
-    ("yuv422p", "yuv422p", "yuv"), ("yuv444p", "yuv444p", "yuv"),
+    ("yuv422p", "yuv422p", "yuv"), ("yuv444p", "yuv444p", "yuv"), ("nv42", "yuv444p", "yuv"), ("yvyu422", "yuv422p", "yuv"),
+    ("p012le", "yuv420p12le", "yuv"), ("p210le", "yuv422p10le", "yuv"), ("p410le", "yuv444p10le", "yuv"),
+    ("yuv420p10le", "yuv420p10le", "yuv"), ("gray16le", "gray16le", "y"), ("yuva420p", "yuva420p", "yuva"),
 ]
 W, H = 24, 6
 random.seed(3)
 with open("ffmpeg.jsonl", "w") as out:
     for name, planar, names in PAIRS:
-        frame = VideoFrame(W, H, planar)
+        # The rows of all planes are in proportion at this width.
+        width = 32 if name == "yuv420p10le" else W
+        frame = VideoFrame(width, H, planar)
         bits, packed = frame.format.components[0].bits, b""
         wide = 2 if bits > 8 else 1
         # Ten bits are the upper ones of sixteen in p010 and y210, and the lower ones in planar frames.
-        shift = 6 if bits == 10 else 0
+        shift = 16 - bits if wide == 2 and name != planar else 0
         for plane in frame.planes:
             row = plane.width * wide * (len(names) if names[0] == "r" else 1)
             rows = b""
@@ -33,6 +37,6 @@ with open("ffmpeg.jsonl", "w") as out:
             plane.update(rows)
         made = frame if name == planar else frame.reformat(format=name)
         stored, pitches = b"".join(bytes(plane) for plane in made.planes), [plane.line_size for plane in made.planes]
-        record = {"frame": name, "sizes": [H, W], "line_sizes": pitches, "rows": [plane.height for plane in made.planes],
+        record = {"frame": name, "sizes": [H, width], "line_sizes": pitches, "rows": [plane.height for plane in made.planes],
                   "stored": stored.hex(), "planes": packed.hex(), "library": "FFmpeg of PyAV " + av.__version__}
         out.write(json.dumps(record) + "\n")

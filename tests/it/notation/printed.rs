@@ -79,6 +79,7 @@ fn prints_of_rust_libraries_and_of_ggml() {
         (format!("f32 {}", fields(format!("{:?}", array.clone().into_dyn()))), "f32[2,3]:[3,1]"),
         ("bf16 Layout { shape: [2, 3], stride: [1, 2], start_offset: 6 }".into(), "bf16[2,3]:[1,2]+6"),
         ("f32 NdLayout { shape: [4, 2, 3], strides: [1, 12, 4] }".into(), "f32[4,2,3]:[1,12,4]"),
+        ("{\"data_offsets\":[0,16],\"dtype\":\"F32\",\"shape\":[4]}".into(), "f32[4]"),
         ("TensorInfo { dtype: F8_E5M2, shape: [2, 3], data_offsets: (0, 6) }".into(), "f8e5m2[2,3]"),
         ("TensorView { dtype: BF16, shape: [1, 2], data: [0, 0, 0, 0] }".into(), "bf16[1,2]"),
         ("ShapedArray(float32[2,3], weak_type=True)".into(), "f32[2,3]"),

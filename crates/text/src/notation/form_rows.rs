@@ -197,7 +197,7 @@ pub(super) const FORMS: [Form; 29] = [
     },
     // A tensor of a safetensors header.
     Form {
-        begins: &["{\"dtype\""],
+        begins: &["{\"dtype\"", "{\"shape\"", "{\"data_offsets\""],
         front: &[Token("{")],
         assign: "\":",
         keys: &[("dtype", Type), ("shape", Sizes)],
