@@ -5,8 +5,8 @@
 #
 # Float64 beside float32 in a record lies 12 bytes apart, which becomes 1 element: the second one begins in
 # the middle of the record. Alignment is no protection, complex numbers beside a float64 lie 24 bytes apart
-# and are aligned. A field whose stride is whole elements is right, and so is a copy of any of them. Seen for a
-# vector (1, 2, 3), rounded, and for the weights 1, 2, 3, 4 of a full graph of two nodes:
+# and are aligned. A field whose stride is whole elements is right, and so is a copy of any of them. Seen for
+# a vector (1, 2, 3), rounded, and for the weights 1, 2, 3, 4 of a full graph of two nodes:
 #   float64 beside float64: strides (16,), eigenpy [1, 2, 3]
 #   float64 beside float32: strides (12,), eigenpy [1, 0, 0]
 #   copy of it: strides (8,), eigenpy [1, 2, 3]

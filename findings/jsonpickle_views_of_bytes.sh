@@ -3,9 +3,9 @@
 # bytes, come back as big-endian numbers in the memory of little-endian ones, without an error.
 #
 # A view is stored as its base, an offset and strides. For its byte order it is compared with its base, and an
-# array of bytes or of records has none, so the two differ and the view is marked as exchanged. Copies, views of
-# numbers as other numbers, and slices are right. The manual of the handlers says of bases only that they must
-# be contiguous. Seen for 1, 2, 3 as int32:
+# array of bytes or of records has none, so the two differ and the view is marked as exchanged. Copies, views
+# of numbers as other numbers, and slices are right. The manual of the handlers says of bases only that they
+# must be contiguous. Seen for 1, 2, 3 as int32:
 #   array: [1, 2, 3] of int32
 #   slice: [1, 2, 3] of int32
 #   view of float32: [1, 2, 3] of int32

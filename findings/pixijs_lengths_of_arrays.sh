@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # PixiJS 8.22.0: a second uniform group with the same names and types as an earlier one is written into its
-# buffer by the layout of the earlier one, whatever the lengths of its arrays are. Of a longer array the end is
-# missing, and all uniforms behind it lie at the wrong offset, without an error.
+# buffer by the layout of the earlier one, whatever the lengths of its arrays are. Of a longer array the end
+# is missing, and all uniforms behind it lie at the wrong offset, without an error.
 #
-# Layouts are kept by a key of the names and types, and the length of an array is in neither. The buffer has the
-# size of the first group too. Which of two groups is wrong is decided by which was drawn first; both APIs, WebGL
-# and WebGPU, share the code. Seen for an array of vec4, 1, 2, 3 and so on, and a number -1 behind it:
+# Layouts are kept by a key of the names and types, and the length of an array is in neither. The buffer has
+# the size of the first group too. Which of two groups is wrong is decided by which was drawn first; both
+# APIs, WebGL and WebGPU, share the code. Seen for an array of vec4, 1, 2, 3 and so on, and a number -1 behind
+# it:
 #   two first: 1 2 3 4 5 6 7 8 -1 0 0 0
 #   three, after two: 1 2 3 4 5 6 7 8 -1 0 0 0
 #   three first: 1 2 3 4 5 6 7 8 9 10 11 12 -1 0 0 0

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # PixiJS 8.22.0 on WebGPU: of matrices that are not square, `mat4x2` alone is written right into a uniform
-# buffer. The others are cut into groups of as many elements as the matrix has columns, each in 16 bytes of its
-# own, where WGSL has columns of as many elements as there are rows. There is no error.
+# buffer. The others are cut into groups of as many elements as the matrix has columns, each in 16 bytes of
+# its own, where WGSL has columns of as many elements as there are rows. There is no error.
 #
-# Sizes and offsets are WGSL's, so groups reach behind the bytes of the matrix, and the next uniform is written
-# over them. Arrays of `mat3x3` have the right size, their elements packed in it and NaN in the rest; arrays of
-# `vec4<u32>` hold the bits of floats. Square matrices are right.
-# Seen for 1, 2, 3 and so on between two numbers, -2 and -1; 0 is padding, and WGSL's order is in brackets:
+# Sizes and offsets are WGSL's, so groups reach behind the bytes of the matrix, and the next uniform is
+# written over them. Arrays of `mat3x3` have the right size, their elements packed in it and NaN in the rest;
+# arrays of `vec4<u32>` hold the bits of floats. Square matrices are right. Seen for 1, 2, 3 and so on between
+# two numbers, -2 and -1; 0 is padding, and WGSL's order is in brackets:
 #   mat3x3: -2 0 0 0 1 2 3 0 4 5 6 0 7 8 9 0 -1 0 0 0 [1 2 3 0 4 5 6 0 7 8 9 0]
 #   mat3x2: -2 0 1 2 3 0 4 5 -1 0 0 0 [1 2 3 4 5 6]
 #   mat4x2: -2 0 1 2 3 4 5 6 7 8 -1 0 [1 2 3 4 5 6 7 8]

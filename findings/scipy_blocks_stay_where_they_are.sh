@@ -4,8 +4,8 @@
 #
 # All of these sort the block columns in place first, and so do `abs`, `sqrt` and `power`, whose results are
 # wrong too. The sort gets `data.ravel()` for the blocks, which is a view of packed blocks and a copy of all
-# others; the copy is sorted and dropped. Products, sums and `tocsr` are right before it, and wrong ever after.
-# Seen for the blocks [[1, 2], [3, 4]] in columns 2 and 3 and [[5, 6], [7, 8]] in columns 0 and 1:
+# others; the copy is sorted and dropped. Products, sums and `tocsr` are right before it, and wrong ever
+# after. Seen for the blocks [[1, 2], [3, 4]] in columns 2 and 3 and [[5, 6], [7, 8]] in columns 0 and 1:
 #   row-major: [[5, 6, 1, 2], [7, 8, 3, 4]], largest 8, then [[5, 6, 1, 2], [7, 8, 3, 4]]
 #   blocks transposed twice: [[5, 6, 1, 2], [7, 8, 3, 4]], largest 8, then [[1, 2, 5, 6], [3, 4, 7, 8]]
 #   column-major: [[5, 6, 1, 2], [7, 8, 3, 4]], largest 8, then [[1, 2, 5, 6], [3, 4, 7, 8]]

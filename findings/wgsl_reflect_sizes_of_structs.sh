@@ -4,9 +4,10 @@
 # The next member is placed on the last bytes of it, without an error.
 #
 # So both have two values in one place. Arrays of such structs have too small a stride; webgpu-utils throws at
-# them. Members that are no structs are right, and so is the struct that is the variable itself. Seen for a number 1, a vector (2, 3, 4) of 12 bytes alone or in a struct, a
-# number 5 behind it, and a number 6 behind the struct of these three: the offsets of the last two in the whole,
-# the size of the whole, and what webgpu-utils writes:
+# them. Members that are no structs are right, and so is the struct that is the variable itself. Seen for a
+# number 1, a vector (2, 3, 4) of 12 bytes alone or in a struct, a number 5 behind it, and a number 6 behind
+# the struct of these three: the offsets of the last two in the whole, the size of the whole, and what
+# webgpu-utils writes:
 #   vector: 5 at 28, 6 at 32, 48 bytes, 1 0 0 0 2 3 4 5 6 0 0 0
 #   struct: 5 at 32, 6 at 48, 64 bytes, 1 0 0 0 2 3 4 0 5 0 0 0 6 0 0 0
 #   @size(32) vector: 5 at 48, 6 at 64, 80 bytes, 1 0 0 0 2 3 4 0 0 0 0 0 5 0 0 0 6 0 0 0
