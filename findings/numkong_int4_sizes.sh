@@ -2,8 +2,8 @@
 # NumKong 7.8.6: the sizes of a tensor of int4 are numbers of elements to `astype` and `sum`, whose elements lie two in a byte, the first in the
 # high half, and numbers of bytes to `strides`, `nbytes`, slices, `dot` and the packing of matrices. Of n elements, `dot` multiplies 2 n.
 #
-# The bytes behind the packed elements are those that the memory had: without `out`, `astype` gives `dot` values that nobody wrote. The slice
-# [1:3] holds elements 2 and 3, and `ones` are zeros; uint4 and uint1 have the same sizes. Seen for 1 to 7 and 0, written over bytes of ff:
+# Half of what `dot` multiplies are values that are not of the array. The slice [1:3] holds elements 2 and 3, and `ones` are zeros; uint4 has the
+# same sizes. Seen for 1 to 7 and 0, written over bytes of ff:
 #   int4: shape (8,), strides (1,), nbytes 8, memory 12345670ffffffff, sum 28, dot 148, [1:3] as f32 [3, 4], ones as f32 [0, 0, 0, 0]
 #   uint4: shape (8,), strides (1,), nbytes 8, memory 12345670ffffffff, sum 28, dot 1940, [1:3] as f32 [3, 4], ones as f32 [0, 0, 0, 0]
 #   a row of 4 int4 is packed as one of 8

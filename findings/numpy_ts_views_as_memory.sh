@@ -3,10 +3,9 @@
 # if it were packed, without an error, and which views one of them reads right is another set for each.
 #
 # `astype` and `fft` forget where a view begins and what its strides are, `matmul` a step between columns,
-# `unique` all gaps, and `reshape` where a view of whole rows begins. `einsum`, `interp`, `convolve`,
-# `trapezoid`, `det` and `view` are among the others. Arithmetic, `sum` and `sort` are right, and the copy of a
-# view is right everywhere. Seen for 0 to 11 in 3 rows of 4; right is the view itself, `matmul` is by the
-# identity:
+# `unique` all gaps, and `reshape` where a view of whole rows begins. `add`, `sum` and `sort` are right, and all of
+# these are right for the copy of a view. Seen for 0 to 11 in 3 rows of 4; right is the view itself, `matmul` is
+# by the identity:
 #   transposed, [[0,4,8],[1,5,9],[2,6,10],[3,7,11]]: matmul, unique, reshape right
 #     astype [[0,1,2],[3,4,5],[6,7,8],[9,10,11]], fft and back [[0,1,2],[3,4,5],[6,7,8],[9,10,11]]
 #   every second column, [[0,2],[4,6],[8,10]]: reshape right
@@ -77,6 +76,10 @@ for (const [name, view, elements, wanted] of [
   right &&= text(view) === elements && text(copy) === elements && JSON.stringify(wrong) === JSON.stringify(wanted);
   right &&= Object.values(by_strides).every((of) => text(of(view)) === text(of(copy)));
   right &&= ["astype", "fft and back", "matmul"].every((called) => text(functions[called](copy)) === elements);
+  const flat = JSON.parse(elements).flat();
+  right &&= text(copy.reshape(copy.size)) === JSON.stringify(flat);
+  right &&= text(np.unique(copy)) === JSON.stringify([...flat].sort((one, other) => one - other));
+  right &&= text(np.add(copy, copy)) === JSON.stringify(JSON.parse(elements).map((row) => row.map((value) => 2 * value)));
 }
 process.exit(right ? 0 : 1);
 JS

@@ -2,8 +2,8 @@
 # zfpy 1.0.1.post0 (zfp 1.0.1): an array that repeats its rows (stride 0) is compressed as if it were packed, because a stride of 0 means "none
 # given" to zfp. Transposed, cut and reversed arrays are compressed by their strides and come back right.
 #
-# What comes back are the first row and then what follows it in memory. Here that is the rest of the larger array, whose first row is
-# repeated. Seen for the first row of 0 to 11 in 3 rows of 4, repeated three times:
+# What comes back are the first row and then values that are not of the array, without an error. Here they are the rest of the larger array
+# whose first row is repeated. Seen for the first row of 0 to 11 in 3 rows of 4, repeated three times:
 #   compressed without loss and back: [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
 #
 # Exits with 1 if zfpy does something else.
