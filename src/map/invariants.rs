@@ -116,5 +116,5 @@ fn broken_chain(chain: &Chain, extent: u64) -> Option<String> {
         (above, stride_above) = (divisor, Some(digit.stride));
     }
     let ends_with_one = chain.digits().last().is_some_and(|last| last.divisor.get() == 1);
-    (ends_with_one != (extent > 1)).then(|| format!("2: {chain:?} does not fit an extent of {extent}"))
+    (!ends_with_one).then(|| format!("2: {chain:?} does not fit an extent of {extent}"))
 }

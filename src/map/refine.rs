@@ -342,8 +342,8 @@ fn clash<'a>(extent: u64, source: &'a [Digit], destination: &'a [Digit]) -> Opti
     };
     // The table holds one period, and a loop repeats it. If the extent is at most one period, one table holds
     // all numbers.
-    let period = common_multiple.filter(|&period| period < extent).unwrap_or(extent);
-    let (repeats, rest) = if period < extent { (extent / period, extent % period) } else { (1, 0) };
+    let period = common_multiple.unwrap_or(extent).min(extent);
+    let (repeats, rest) = (extent / period, extent % period);
     let value = |number: u64| (evaluate(source, number), evaluate(destination, number));
     let at = |number: u64, loops: Loops| {
         let (source, destination) = value(number);

@@ -388,3 +388,19 @@ fn a_tensor_without_elements_has_no_base() {
     let empty = map.broadcast_to(&[3, 0]).unwrap();
     assert_eq!((empty.base(), empty.span_elements()), (0, 0));
 }
+
+/// A copy to a part of a tensor leaves the rest as it is, also where the padding of the whole holds zeros.
+#[test]
+fn a_view_promises_nothing_of_its_buffer() {
+    let whole = map("f32[2,1,3]:[5,5,1]").with_alignment(64).with_zero_padding();
+    assert_eq!((whole.alignment(), whole.has_zero_padding()), (64, true));
+    let views = [
+        whole.slice(&[0..1, 0..1, 0..3]),
+        whole.permute(&[2, 1, 0]),
+        whole.reshape(&[2, 3]),
+        whole.broadcast_to(&[4, 2, 1, 3]),
+    ];
+    for view in views.map(Result::unwrap) {
+        assert_eq!((view.alignment(), view.has_zero_padding()), (1, false), "{view:?}");
+    }
+}
