@@ -17,7 +17,8 @@
 #   ETC2_R8G8B8_UNORM_BLOCK: 1152, 128, 32
 #   ASTC_12x12_UNORM_BLOCK: 1088, 64, 32
 #
-# Exits with 1 if SwiftShader does something else. No GPU is used.
+# Exits with 1 if SwiftShader does something else. Needs Linux on x86-64, Python 3.8 and Node 20.11 or later. No
+# GPU is used.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
