@@ -40,9 +40,10 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
     let same = |a: &Error, b: &Error| (a.axis(), a.code()) == (b.axis(), b.code());
     for error in literal.iter().filter(|error| !settled.iter().any(|other| same(other, error))) {
         // The rule of an axis also reads the stride of the next axis, so the unused stride of either may be
-        // the cause.
+        // the cause. In another order of memory the cause is a further axis. An error of the whole tensor has
+        // no axis, so any axis may be the cause.
         let axis = error.axis().unwrap_or(0);
-        let blamed = [axis, axis.plus(1)].into_iter().find(|&axis| is_free(axis));
+        let blamed = [axis, axis.plus(1)].into_iter().chain(0..sizes.len()).find(|&axis| is_free(axis));
         free.extend(blamed.filter(|axis| !free.contains(axis)));
     }
     errors.extend(settled);

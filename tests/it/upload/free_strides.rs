@@ -53,6 +53,9 @@ fn a_device_that_checks_them_names_the_axis_and_no_byte_moves() {
         ("f16[1,8]:[1,1]", "cuda-tensor-map:128", 0, 8),
         ("f32[1,5]:[4294967296,1]", "directml", 0, 5),
         ("f32[4,1,64]:[64,9,1]", "metal-tensor:ml", 1, 64),
+        // In memory the axis of size 1 comes last, and the error is of the axis before it.
+        ("f32[1,3]:[1,1]", "d3d12-linear-algebra", 0, 4),
+        ("f32[2,3,1]:[3,1,40]", "none:takes_strides=true,max_extent=64", 2, 1),
     ] {
         let (layout, limits) = (desc(text), named(name));
         let errors = validate_description(&layout, &limits).unwrap_err();
