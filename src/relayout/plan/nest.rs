@@ -217,5 +217,5 @@ fn is_half_square(kernel: &Kernel, register: usize) -> bool {
 }
 
 pub(super) fn overflow() -> Error {
-    checked::overflow(checked::BYTES, 64)
+    checked::overflow(checked::BYTES, usize::BITS)
 }

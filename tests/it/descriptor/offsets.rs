@@ -1,11 +1,10 @@
-//! Offsets far into a tensor.
+//! Offsets far into a tensor. An offset is taken by its position, a `usize`, and these are beyond 32 bits.
+#![cfg(target_pointer_width = "64")]
 
 use crate::read::strided;
 use tensor_layout::{BufferTensorDesc, DataType};
 
-// Offsets are `usize`, and these offsets are beyond 32 bits.
 #[test]
-#[cfg(target_pointer_width = "64")]
 fn the_nth_offset_is_not_walked_to() {
     let desc = BufferTensorDesc::packed(DataType::U8, &[1 << 20, 1 << 20, 3]).unwrap();
     assert_eq!(desc.offsets().nth(1_000_000_000_000), Some(1_000_000_000_000));
