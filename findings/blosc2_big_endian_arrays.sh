@@ -2,10 +2,9 @@
 # blosc2 4.14.1 for Python: an array of a big-endian type is stored and read back right, and arithmetic with it
 # takes the bytes of its elements in the order of the machine: 1 becomes 256, without an error.
 #
-# The type of the result is called native. Reductions and comparisons take them the same way, `argmax`,
-# `matmul` and `astype` do not, nor does an expression of NumPy arrays (`lazyexpr`), and `max` is right for
-# int16 and wrong for float64. `arange` and `linspace` of such a type store other numbers, `full` and `eye` the
-# right ones. NumPy computes all of these by value. Seen for 1, 2, 3, 4 as little- and as big-endian int16:
+# The type of the result is called native. `sum` and the comparison take them the same way, `matmul` and `astype`
+# do not, nor does an expression of NumPy arrays (`lazyexpr`), and `max` is right for int16 and wrong for float64.
+# `arange` of such a type stores other numbers. Seen for 1, 2, 3, 4 as little- and as big-endian int16:
 #   read back: [1, 2, 3, 4]; [1, 2, 3, 4]
 #   plus 1: [2, 3, 4, 5]; [257, 513, 769, 1025]
 #   plus 1, by lazyexpr: [2, 3, 4, 5]; [2, 3, 4, 5]
