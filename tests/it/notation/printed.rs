@@ -64,10 +64,13 @@ fn recorded_lines_of_older_versions_of_onednn() {
 /// What JAX before 0.7 prints, and Triton's encoding.
 const DEVICE_LOCAL: &str =
     "DeviceLocalLayout(major_to_minor=(1, 0), _tiling=((8, 128),), _sub_byte_element_size_in_bits=0)";
+const LITERT: &str = "{'name': 'x', 'index': 0, 'shape': array([1, 8, 8, 3], dtype=int32), 'shape_signature': array([1, 8, 8, 3], \
+    dtype=int32), 'dtype': <class 'numpy.int8'>, 'quantization': (0.5, 0), 'quantization_parameters': {'scales': array([0.5], \
+    dtype=float32), 'zero_points': array([0], dtype=int32), 'quantized_dimension': 0, 'block_size': 0}, 'sparsity_parameters': {}}";
 const SHARED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>";
 
-/// The texts that Debug of ndarray 0.17, candle-core 0.11, rten-tensor 0.27 and safetensors 0.8 give, JAX
-/// 0.10.2, TensorFlow 2.20 and coremltools 9.0, ggml's fields, and lines of gguf-dump (gguf 0.19).
+/// The texts of ndarray 0.17, candle-core 0.11, rten-tensor 0.27, safetensors 0.8, JAX 0.10.2, TensorFlow
+/// 2.21, Keras 3.15, coremltools 9.0 and LiteRT 2.3, ggml's fields, and lines of gguf-dump (gguf 0.19).
 #[test]
 fn prints_of_rust_libraries_and_of_ggml() {
     let array = ndarray::Array2::<f32>::zeros((2, 3));
@@ -84,6 +87,14 @@ fn prints_of_rust_libraries_and_of_ggml() {
         ("TensorView { dtype: BF16, shape: [1, 2], data: [0, 0, 0, 0] }".into(), "bf16[1,2]"),
         ("ShapedArray(float32[2,3], weak_type=True)".into(), "f32[2,3]"),
         ("TensorSpec(shape=(2, 3), dtype=tf.bfloat16, name='x')".into(), "bf16[2,3]"),
+        (
+            "<tf.Tensor: shape=(2, 1), dtype=float32, numpy=\narray([[0.],\n       [0.]], dtype=float32)>".into(),
+            "f32[2,1]",
+        ),
+        ("<KerasTensor shape=(8, 3), dtype=float32, sparse=False, ragged=False, name=a>".into(), "f32[8,3]"),
+        ("{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }".into(), "f16[2,3]"),
+        (LITERT.into(), "s8[1,8,8,3]"),
+        ("{\"dataType\":\"float32\",\"shape\":[2,3]}".into(), "f32[2,3]"),
         ("TensorType(name=x, shape=(1, 3, 224, 224), dtype=fp32)".into(), "f32[1,3,224,224]"),
         ("      9:       1536 |   512,     3,     1,     1 | F16     | blk.0.F16".into(), "f16[1,1,3,512]"),
         ("      8:       1536 |   512,     3,     1,     1 | Q4_K    | blk.0.Q4_K".into(), "q4_K[1,1,3,512]"),

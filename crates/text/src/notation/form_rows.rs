@@ -83,7 +83,7 @@ const TORCH_SIZE: Form = Form {
 
 const PLAIN: Form = Form { notation: Notation::Strides, text: "", ..NUMPY };
 
-pub(super) const FORMS: [Form; 29] = [
+pub(super) const FORMS: [Form; 31] = [
     NUMPY,
     Form {
         text: "",
@@ -130,6 +130,26 @@ pub(super) const FORMS: [Form; 29] = [
         text: "",
         begins: &["ShapeDtypeStruct(", "TensorSpec(", "TensorType("],
         skips: &["name", "sharding", "weak_type"],
+        ..NUMPY
+    },
+    // The header of a .npy file, and what LiteRT's `get_input_details` gives.
+    Form {
+        text: "",
+        begins: &["{'descr': '", "{'name'"],
+        front: &[Token("{")],
+        assign: "':",
+        keys: &[("descr", Type), ("dtype", Type), ("shape", Sizes), ("fortran_order", Only("False"))],
+        skips: &["name", "index", "shape_signature", "quantization", "quantization_parameters", "sparsity_parameters"],
+        close: "}",
+        ..NUMPY
+    },
+    // Tensors of TensorFlow and Keras, which are packed.
+    Form {
+        text: "",
+        begins: &["<tf.Tensor: ", "<KerasTensor "],
+        keys: &[("shape", Sizes), ("dtype", Type)],
+        skips: &["name", "numpy", "ragged", "sparse"],
+        close: ">",
         ..NUMPY
     },
     // `__array_interface__` of NumPy, and that of CUDA's arrays.
@@ -195,12 +215,12 @@ pub(super) const FORMS: [Form; 29] = [
         close: "}",
         ..PLAIN
     },
-    // A tensor of a safetensors header.
+    // A tensor of a safetensors header, and a descriptor of WebNN.
     Form {
-        begins: &["{\"dtype\"", "{\"shape\"", "{\"data_offsets\""],
+        begins: &["{\"dtype\"", "{\"dataType\"", "{\"shape\"", "{\"data_offsets\""],
         front: &[Token("{")],
         assign: "\":",
-        keys: &[("dtype", Type), ("shape", Sizes)],
+        keys: &[("dtype", Type), ("dataType", Type), ("shape", Sizes)],
         skips: &["data_offsets"],
         close: "}",
         ..PLAIN

@@ -64,10 +64,17 @@ impl Fields {
     fn read(&mut self, field: Field, cursor: &mut Cursor<'_>) -> Result<bool, Error> {
         let at = cursor.position();
         Ok(match field {
-            Type => match read_type(cursor)? {
-                (Some(data_type), _) => self.data_type.replace(data_type).is_some(),
-                (None, block_type) => core::mem::replace(&mut self.block_type, block_type).is_some(),
-            },
+            Type => {
+                let is_class = cursor.eat("<class ");
+                let (data_type, block_type) = read_type(cursor)?;
+                if is_class {
+                    cursor.expect(">", "`>`")?;
+                }
+                match data_type {
+                    Some(data_type) => self.data_type.replace(data_type).is_some(),
+                    None => core::mem::replace(&mut self.block_type, block_type).is_some(),
+                }
+            }
             Sizes => self.sizes.replace(read_list(cursor, |cursor| cursor.number("a size"))?).is_some(),
             Strides if cursor.eat("None") => false,
             Strides => {
@@ -95,7 +102,7 @@ impl Fields {
             },
             Pitch => self.pitch.replace((at, cursor.number("the distance of rows")?)).is_some(),
             Only(value) => {
-                cursor.expect(value, &format!("{value}, because any other value is no layout")).map(|()| false)?
+                cursor.expect(value, &format!("{value}, because any other value is not read")).map(|()| false)?
             }
         })
     }
@@ -139,7 +146,8 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<(Option<DataType>, Option<BlockT
     Ok(read)
 }
 
-/// Reads a tuple, ggml's `{3, 2}`, PyTorch's `torch.Size([2, 3])` or gguf-dump's `3, 2`.
+/// Reads a tuple, ggml's `{3, 2}`, PyTorch's `torch.Size([2, 3])`, NumPy's `array([2, 3], dtype=int32)` or
+/// gguf-dump's `3, 2`.
 fn read_list<'a, T>(
     cursor: &mut Cursor<'a>,
     number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
@@ -147,7 +155,8 @@ fn read_list<'a, T>(
     if cursor.eat("{") {
         return cursor.list("}", number);
     }
-    let is_size = cursor.eat("torch.Size(");
+    let is_array = cursor.eat("array(");
+    let is_size = is_array || cursor.eat("torch.Size(");
     let is_digit = |c: char| c.is_ascii_digit();
     let is_bare = cursor.rest().starts_with(is_digit);
     let mut numbers = tuple(cursor, &number)?;
@@ -156,6 +165,7 @@ fn read_list<'a, T>(
         numbers.push(number(cursor)?);
     }
     if is_size {
+        let _ = is_array && cursor.eat(", dtype=int32");
         cursor.expect(")", "`)`")?;
     }
     Ok(numbers)
