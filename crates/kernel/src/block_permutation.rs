@@ -6,10 +6,10 @@
 //! problem.
 //!
 //! A copy of such blocks is a *periodic permutation*. Blocks follow each other without a gap on the
-//! destination, and at a constant stride on the source. The source bytes of a destination vector depend only
-//! on where the vector begins inside a block. After some blocks (a *period*) these positions repeat. So the
-//! source bytes are looked up once, when the copy is planned, and a period becomes a short list of
-//! instructions without a branch:
+//! destination, and at a constant stride on the source. Which source bytes a destination vector needs depends
+//! only on where the vector begins inside a block. After some blocks (a *period*) vectors begin at the same
+//! places again. So the source bytes are looked up once, when the copy is planned, and a period becomes a
+//! short list of instructions without a branch:
 //!
 //! ```text
 //! for each period:
@@ -28,38 +28,38 @@
 //! vector     a0 b0 a1 b1   a2 b2 a3 b3                                         2 lanes, 2 rounds
 //! ```
 //!
-//! The windows of a lane are found greedily. The first window begins at the lowest byte that the lane needs,
-//! and each further window at the lowest byte that is not in a window yet. No smaller set of windows of this
-//! length covers the bytes. A lane that needs fewer windows than its neighbours loads one of its windows
+//! The windows for a lane are found greedily. The first window begins at the lowest byte that the lane needs,
+//! and each further window at the lowest needed byte that is in no window yet. No smaller set of windows
+//! covers the needed bytes. A lane that needs fewer windows than its neighbours loads one of its windows
 //! again, with indices that select nothing. The vectors of a period are sorted by their number of rounds, so
 //! that each number of rounds has an unrolled loop.
 //!
 //! Registers of 64 bytes have a shuffle over up to four whole registers (`vpermi2b`). With these registers a
-//! window is as long as a vector. The shuffle takes up to four windows, if four are enough for every vector
-//! of the period. Otherwise the lanes are shuffled one by one, as described above.
+//! window is as long as a vector. One shuffle then makes a vector of up to four windows. If a vector of the
+//! period needs more, all vectors are made lane by lane, as described above.
 //!
 //! Elements of 4 bits are shuffled as bytes, twice: once for the low half of each destination byte, and once
-//! for the high half. Each shuffled byte has the wanted element in one of its halves. A mask from a table
-//! says in which, and the element is moved to its half of the destination byte.
+//! for the high half. Each shuffled byte has the wanted element in one of its halves. A mask says in which
+//! half, and the element is moved to its half of the destination byte.
 //!
 //! In some permutations of 4-bit elements, the index of an element on the destination has the same bits as
 //! its index on the source, in another order. The module `index_bits` permutes such blocks without tables, by
-//! interleaving pairs of registers.
+//! interleaving registers in pairs.
 //!
-//! If whole blocks fit a register, and are as long on the source as on the destination, no tables are needed:
-//! one vector of indices permutes as many blocks as the register holds, and the next vector begins after
-//! them. Pixels from RGB to BGR and mirrored rows are copied like this.
+//! If whole blocks fit a register, and are as long on the source as on the destination, one vector of indices
+//! is enough: it permutes as many blocks as the register holds, and the next vector begins after these
+//! blocks. RGB becomes BGR and rows are mirrored like this.
 //!
-//! Before, reversals and byte shuffles each had code of their own. This one mechanism replaced both, and
-//! costs time in some cases (Zen 5, AVX-512, 27 November 2026). The benchmark `combine_dims_f32` of large
-//! tensors takes 1.24 to 1.37 times as long as with the byte shuffle. Swapping RGB to BGR takes 1.32 to 1.38
-//! times as long for large images, and 0.90 to 0.94 times for small ones.
+//! Reversals and byte shuffles once had code of their own. This mechanism replaced both, and takes longer in
+//! some cases (Zen 5, AVX-512, 27 November 2026). The benchmark `combine_dims_f32` of large tensors takes
+//! 1.24 to 1.37 times as long as with the byte shuffle. Swapping RGB to BGR takes 1.32 to 1.38 times as long
+//! for large images, and 0.90 to 0.94 times for small ones.
 //!
 //! With tables, all loads and stores are whole registers or lanes. A window that would end after the source
 //! bytes of its period begins earlier. The last vector of a period ends with the period, and may overlap the
-//! vector in front of it; both store equal bytes there. The last period ends with the copy, and may overlap
-//! the period in front of it. If there are fewer blocks than a period, the blocks are copied element by
-//! element.
+//! vector in front of it; both vectors store the same bytes there. The last period ends with the copy, and
+//! may overlap the period in front of it. If there are fewer blocks than a period has, these blocks are
+//! copied element by element.
 
 use std::fmt;
 use std::ops::Range;
@@ -76,16 +76,16 @@ pub(crate) use index_bits::{Change, IndexBits, MOST_REGISTERS};
 mod gathers;
 mod index_bits;
 
-/// The longest destination block, in bytes. Planning looks at a block atom by atom, so this limit bounds the
-/// time of planning.
+/// The longest destination block, in bytes. Planning goes through the atoms of a block, so this bounds its
+/// time.
 const LONGEST_BLOCK: usize = 1 << 10;
 
 /// Equal blocks, permuted in the same way. Block `i` begins `i * source_step` bytes after the first block on
-/// the source, and right after block `i - 1` on the destination. If the step is negative, the last block has
-/// the lowest address, where the span of the permutation begins.
+/// the source, and right after block `i - 1` on the destination. If `source_step` is negative, the last block
+/// has the lowest address, and the source span of the permutation begins there.
 ///
-/// The fields are private, and [`BlockLoops::permuted`] sets them together. The vector kernel is sound only
-/// if the offsets in its tables are right.
+/// The fields are private, and [`BlockLoops::permuted`] sets them together. The kernel over vectors is sound
+/// only if the tables have the right offsets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BlockPermutation {
     /// The number of blocks, at least one.
@@ -112,7 +112,7 @@ struct Shape {
     sources: Vec<u32>,
     /// Size of a destination block in bytes.
     block: usize,
-    /// The distance from one block to the next on the source, in bytes.
+    /// The distance from one block to the next on the source, in bytes; negative if blocks go backwards.
     source_step: isize,
     /// How many bytes of the source a block spans.
     source_span: usize,
@@ -122,11 +122,11 @@ struct Shape {
 #[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "it is behind an `Arc` in every copy, and made once")]
 pub(crate) enum Shuffles {
-    /// Whole blocks fit a register, and follow each other without a gap on both sides. The first `step`
-    /// indices are those of the blocks that a register of `register` bytes holds.
+    /// Whole blocks fit a register, and follow each other without a gap on both sides. `step` is the length
+    /// of the blocks that a register of `register` bytes holds, and there are as many indices for them.
     Whole { register: usize, step: usize, indices: [u8; LINE] },
-    /// The destination index of an element has the bits of its source index, in another order. Pairs of
-    /// registers are interleaved to move the bits.
+    /// The destination index of an element has the bits of its source index, in another order. The bits are
+    /// moved by interleaving registers in pairs.
     Bits(IndexBits),
     /// Any other blocks, by tables.
     Tables(Gathers),
@@ -144,13 +144,13 @@ pub struct PermutedBlocks {
 }
 
 /// The loops of a copy, divided into the loops that make up many small blocks and the remaining loops.
-/// Finding the blocks is cheap, and making the tables of their permutation is not. So a caller can look at
-/// the blocks before it asks for the tables.
+/// Finding the blocks takes little time, and making the tables takes longer. So a caller can look at the
+/// blocks before it asks for tables.
 #[derive(Debug, Clone)]
 pub struct BlockLoops {
     atom: Atom,
     /// The loops inside a block, inner to outer; then the loop from block to block; then the remaining loops,
-    /// outer to inner. Strides count atoms.
+    /// outer to inner. Their strides count atoms.
     loops: Vec<Stride>,
     /// How many loops are inside a block.
     inside: usize,
@@ -164,7 +164,7 @@ impl BlockLoops {
     /// Finds the blocks in a loop nest, whose loops are given outer to inner. Strides count atoms. `start` is
     /// the index of the first atom on the source and on the destination.
     ///
-    /// A single loop with a negative source stride is a reversal. Then each atom is a block.
+    /// A single loop with a negative source stride is a reversal, in which each atom is a block.
     ///
     /// Returns `None` if no chain of loops fills the destination without a gap, as several blocks of at most
     /// 1 KiB each. Also returns `None` if blocks are not whole bytes, or do not begin at whole bytes.
@@ -172,11 +172,11 @@ impl BlockLoops {
     pub fn of(atom: Atom, start: (usize, usize), mut loops: Vec<Stride>) -> Option<BlockLoops> {
         let per_byte = atom.per_byte();
         loops.retain(|step| step.extent != 1);
-        // Each loop of the chain continues on the destination where the loops inside it end. The last loop of
-        // the chain goes from block to block.
+        // The loops inside a block, and the loop from block to block, are a chain: on the destination, each
+        // loop continues where the loops before it end. The last loop of the chain goes from block to block.
         let (mut chain, mut block, mut filled) = (0, 1, 1_usize);
         let continues = |step: &Stride, filled| step.extent > 1 && usize::try_from(step.destination) == Ok(filled);
-        // A long run that goes backwards is reversed as a whole, and not as a part of a longer block.
+        // A long run that goes backwards is reversed as a whole, and is no part of a longer block.
         let is_reversal = |chain: usize, filled: usize, loops: &[Stride]| {
             chain > 0 && loops[chain - 1].source < 0 && filled >= LEAST_PERIOD * per_byte
         };
@@ -210,15 +210,15 @@ impl BlockLoops {
         self.block
     }
 
-    /// The distance from one block to the next on the source, in bytes.
+    /// The distance from one block to the next on the source, in bytes; negative if blocks go backwards.
     #[must_use]
     pub fn source_step(&self) -> isize {
         self.source_step
     }
 
     /// Returns the permutation of the blocks, for vectors of `register` bytes. Every 16-byte lane of a vector
-    /// is put together from at most `most_windows` windows of 16 bytes. A vector of 64 bytes may also be one
-    /// shuffle of at most four whole registers.
+    /// is put together from at most `most_windows` windows of 16 bytes. A vector of 64 bytes may also be made
+    /// by one shuffle, of at most four whole registers.
     ///
     /// Returns `None` if there is no vector kernel for the permutation: the blocks together are shorter than
     /// a vector, or a lane needs more windows than `most_windows` or 16.
@@ -230,14 +230,14 @@ impl BlockLoops {
         let BlockLoops { atom, mut loops, inside, block, source_step, start } = self;
         let per_byte = atom.per_byte();
         let blocks = loops[inside].extent;
-        // A block begins at its lowest source byte.
+        // On the source, a block begins at its lowest byte.
         let (before, after) = offsets_around(&loops[..inside])?;
         let first = start.0.checked_sub(before)?;
         let odd = first % per_byte;
         let sources = sources_of(&loops[..inside], before + odd)?;
         let source_span = (odd + before + after) / per_byte + 1;
         let by = shuffles(atom, &sources, [block, source_span], source_step, blocks, [register, most_windows])?;
-        // The span begins at the block with the lowest address.
+        // The source span begins at the block with the lowest address.
         let behind = if source_step < 0 { (blocks - 1).checked_mul(source_step.unsigned_abs())? } else { 0 };
         let lowest = (first / per_byte).checked_sub(behind)?;
         loops.drain(..=inside);
@@ -253,8 +253,7 @@ impl BlockLoops {
 impl BlockPermutation {
     /// Returns the permutation of `blocks` blocks of bytes, for vectors of `register` bytes. Byte `i` of each
     /// block is byte `sources[i]` of the block on the source. Blocks follow each other on the destination,
-    /// and begin `source_step` bytes apart on the source. `most_windows` is that of
-    /// [`BlockLoops::permuted`].
+    /// and begin `source_step` bytes apart on the source. [`BlockLoops::permuted`] explains `most_windows`.
     ///
     /// Returns `None` if a block has no bytes or more than 1 KiB, or if there is no vector kernel for the
     /// permutation.
@@ -301,7 +300,7 @@ impl BlockPermutation {
         self.shape.block
     }
 
-    /// The distance from one block to the next on the source, in bytes.
+    /// The distance from one block to the next on the source, in bytes; negative if blocks go backwards.
     #[must_use]
     pub fn source_step(&self) -> isize {
         self.shape.source_step
@@ -313,7 +312,7 @@ impl BlockPermutation {
         self.shape.atom
     }
 
-    /// The largest number of windows that make up a lane of a destination vector.
+    /// The largest number of source windows that make up a lane of a destination vector.
     #[must_use]
     pub fn windows(&self) -> usize {
         match &self.shape.by {
@@ -322,14 +321,14 @@ impl BlockPermutation {
         }
     }
 
-    /// How many bytes all blocks span on the source and on the destination. `None` if the number overflows.
+    /// How many bytes all blocks span on the source, and on the destination. `None` if a number overflows.
     #[must_use]
     pub fn span(&self) -> (Option<usize>, Option<usize>) {
         let last = self.blocks.saturating_sub(1).checked_mul(self.source_step().unsigned_abs());
         (last.and_then(|last| last.checked_add(self.shape.source_span)), self.blocks.checked_mul(self.shape.block))
     }
 
-    /// Where the span of the given blocks begins on the source, in bytes from the start of all blocks.
+    /// Where the source span of some blocks begins, in bytes from the start of the source span of all blocks.
     #[inline(always)]
     pub(crate) fn source_of(&self, blocks: Range<usize>) -> usize {
         let before = if self.source_step() < 0 { self.blocks - blocks.end } else { blocks.start };
@@ -337,8 +336,8 @@ impl BlockPermutation {
     }
 
     /// Returns the permutation of some of the blocks, and the offsets of the span of these blocks, in bytes
-    /// on the source and on the destination. A thread copies such a part. `None` if the range is empty or not
-    /// inside.
+    /// on the source and on the destination. A thread copies such a part. `None` if the range is empty, or
+    /// not inside the range of all blocks.
     #[must_use]
     pub fn part(&self, blocks: Range<usize>) -> Option<(BlockPermutation, (usize, usize))> {
         if blocks.is_empty() || blocks.end > self.blocks {
@@ -411,8 +410,8 @@ fn in_bytes(atom: Atom, stride: isize) -> Option<isize> {
     (stride % per_byte == 0).then(|| stride / per_byte)
 }
 
-/// How far the loops read before the first atom and after it, in atoms. `None` if the sum is 2^30 or more,
-/// because offsets in the tables have 32 bits.
+/// How far the loops read before the first atom and after it, in atoms. `None` if the sum is 2^30 or more, so
+/// that offsets in tables fit 32 bits.
 fn offsets_around(loops: &[Stride]) -> Option<(usize, usize)> {
     let (mut before, mut after) = (0_usize, 0_usize);
     for &Stride { extent, source, .. } in loops {
@@ -423,9 +422,8 @@ fn offsets_around(loops: &[Stride]) -> Option<(usize, usize)> {
     (before.checked_add(after)? < 1 << 30).then_some((before, after))
 }
 
-/// The source offset of each atom that the loops (inner to outer) write, in the order of the destination. The
-/// first atom has offset `first`. Offsets count atoms. `None` if an offset is negative or does not fit 32
-/// bits.
+/// The source offset of each atom that the loops (inner to outer) write, in destination order. The first atom
+/// has offset `first`. Offsets count atoms. `None` if an offset is negative or does not fit 32 bits.
 fn sources_of(loops: &[Stride], first: usize) -> Option<Vec<u32>> {
     let mut offsets = Vec::with_capacity(loops.iter().map(|step| step.extent).product());
     offsets.push(u32::try_from(first).ok()?);

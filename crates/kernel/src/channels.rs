@@ -1,8 +1,8 @@
 //! Copies some units of every group, such as three of the four bytes of a pixel, or every second byte.
 //!
 //! On one side or on both, *groups* of up to 8 units follow each other, such as the four bytes of a pixel. A
-//! copy takes some units of each group, its *channels*, in any order. The other side has groups too, or a row
-//! for each channel:
+//! copy takes some units of each group, its *channels*, in any order. The other side has groups, too, or a
+//! row for each channel:
 //!
 //! ```text
 //! groups of 4     b0 g0 r0 __ b1 g1 r1 __ b2 ..    the fourth unit is not read, or keeps its value
@@ -10,12 +10,11 @@
 //! groups of 3     r0 g0 b0 r1 g1 b1 r2 ..
 //! ```
 //!
-//! One mechanism copies between any two of these sides. Either side is cut into *windows*: the bytes that a
-//! register shuffles at once, which are a whole register with AVX-512 and a lane of 16 bytes elsewhere. As
-//! many groups as a register holds units are a *step*. In a step, a side of groups of `n` units has `n`
-//! windows, and a side of rows has a window of each row. Every window of the destination is put together from
-//! windows of the source. There is a table of indices for each pair of windows, which is made together with
-//! the copy:
+//! One mechanism copies between any two of these sides. Both sides are cut into *windows*, the bytes that are
+//! shuffled together: whole registers with AVX-512, lanes of 16 bytes elsewhere. As many groups as a register
+//! holds units are a *step*. In a step, a side of groups of `n` units has `n` windows, and a side of rows has
+//! a window of each row. Each destination window is put together from source windows. For each pair of
+//! windows, there is a table of shuffle indices, which is made with the copy:
 //!
 //! ```text
 //! for each step:
@@ -24,10 +23,10 @@
 //!         store the union of pick(window, table) over all windows of the source
 //! ```
 //!
-//! AVX-512 shuffles three or four windows of the source by one table. Two kinds of copies need no windows. If
-//! both sides have groups, and all bytes of the destination are written, each register is shuffled once, and
-//! the next store overwrites the bytes after its groups. With registers of 32 bytes, groups of four units are
-//! made of rows, and split into rows, by transposing in registers.
+//! AVX-512 shuffles three or four windows of the source by one table. Two kinds of copies need no such
+//! tables. If both sides have groups, and all bytes of the destination are written, each register is shuffled
+//! once, and stored whole: the next store overwrites what follows its groups. With registers of 32 bytes,
+//! groups of four units become rows, and rows become groups of four units, by transposing in registers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,18 +37,18 @@ use crate::machine::LINE;
 /// The most units of a group, and the most channels.
 pub const MOST_CHANNELS: usize = 8;
 
-/// Bytes of a window, if registers have 32 bytes. A shuffle of AVX2 or NEON stays inside 16 bytes.
+/// Bytes of a window with registers of 32 bytes: a lane, inside which a shuffle of AVX2 or NEON stays.
 const LANE: usize = 16;
 
 /// The highest bit of a shuffle index. In a window of 16 bytes, an index with this bit selects nothing. In a
 /// window of 64 bytes that is shuffled on its own, only an index with this bit selects a byte, because the
-/// bit goes into the mask of the AVX-512 shuffle.
+/// AVX-512 shuffle takes its mask from these bits.
 const HIGHEST: u8 = 0x80;
 
 /// Some units of every group. The unit of channel `c` in group `g` moves from `channels[c].0 + g * steps.0`
 /// on the source to `channels[c].1 + g * steps.1` on the destination, in bytes.
 ///
-/// The fields are private, because the shuffle tables are made from them.
+/// The fields are private, so that the tables of shuffle indices fit them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Channels {
     unit: usize,
@@ -70,16 +69,16 @@ impl fmt::Debug for Channels {
 /// A side of a copy of channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Groups of this many units. The lowest channel is the first unit of a group.
+    /// Groups of this many units follow each other. The lowest channel is the first unit of its group.
     Groups(usize),
     /// A row for each channel.
     Rows,
 }
 
 impl Side {
-    /// How a side is laid out whose groups are `step` bytes apart: as rows if that is the length of a unit,
-    /// else as groups. `None` if a channel is not inside its group, or if no channel is the first unit of a
-    /// group.
+    /// How a side is laid out on which groups are `step` bytes apart: as rows if that is the length of a
+    /// unit, else as groups. `None` if a channel is outside of its group, or if the first unit of a group is
+    /// no channel.
     fn of(unit: usize, step: usize, mut offsets: impl Iterator<Item = usize>) -> Option<Side> {
         if step == unit {
             return Some(Side::Rows);
@@ -103,27 +102,26 @@ impl Side {
     }
 }
 
-/// A vector of shuffle indices. Its alignment keeps it inside one cache line.
+/// A vector of shuffle indices, aligned so that it does not cross the end of a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(64))]
 pub(crate) struct Line(pub(crate) [u8; LINE]);
 
-/// The shuffle tables of a step, for windows of `window` bytes. The table of a 16-byte window is repeated in
-/// every lane of a line.
+/// The tables of shuffle indices of a step, for windows of `window` bytes. For windows of 16 bytes, every
+/// lane of a line has the same indices.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Picks {
     pub(crate) window: usize,
     pub(crate) source: Side,
     pub(crate) destination: Side,
     /// How many windows the source and the destination have in a step. There is code for 1 to 4 and for 8
-    /// windows of the source. So 5 to 7 windows are counted as 8, and nothing is picked from the extra
-    /// windows.
+    /// source windows. So 5 to 7 source windows are counted as 8, of which the last ones give no bytes.
     pub(crate) windows: (usize, usize),
-    /// The shuffle indices, and then the masks of written bytes. One list has both, because a second list
-    /// would take as long to allocate as to fill.
+    /// The shuffle indices, and then the masks of written bytes. They are one list, because the allocation of
+    /// a second list takes as long as filling it.
     tables: Vec<Line>,
     /// If both sides have groups, and every unit of the destination is a channel: how many groups a register
-    /// holds, and the indices that shuffle all of them at once.
+    /// holds, and the indices that shuffle all these groups at once.
     pub(crate) shuffle: Option<(usize, Line)>,
 }
 
@@ -200,10 +198,10 @@ impl Channels {
 }
 
 impl Picks {
-    /// The indices of the bytes that a window of the destination takes from the source. If source windows are
-    /// [an array](is_array), there is a line for each window of the destination. Otherwise there is a line
-    /// for each pair of windows. The lines of one destination window follow each other, in the order of the
-    /// source windows.
+    /// The shuffle indices that take bytes of source windows into a destination window. If the source windows
+    /// are shuffled as [one array](is_array), there is a line of indices for each destination window.
+    /// Otherwise there is a line for each pair of windows: those of a destination window follow each other,
+    /// in the order of the source windows.
     pub(crate) fn indices(&self) -> &[Line] {
         &self.tables[..self.index_lines()]
     }
@@ -212,8 +210,8 @@ impl Picks {
         self.windows.1 * lines_of(self.window, self.windows.0)
     }
 
-    /// For each window of the destination, a mask with ones at the bytes of channels. Empty if all bytes are
-    /// bytes of channels.
+    /// For each destination window, a mask with ones at the bytes that channels write. Empty if channels
+    /// write all bytes.
     pub(crate) fn written(&self) -> &[Line] {
         &self.tables[self.index_lines()..]
     }
@@ -238,7 +236,7 @@ impl Picks {
         let pairs = of_window * outputs;
         let mut tables = Vec::with_capacity(pairs + outputs);
         tables.resize(pairs, Line([nothing; LINE]));
-        // A destination of rows, or of groups whose units are all channels, needs no mask: every byte is
+        // Rows, and groups whose units are all channels, need no mask on the destination: every byte is
         // written.
         let units = channels.iter().fold(0_u8, |units, &(_, to)| units | 1 << (to / unit).min(MOST_CHANNELS - 1));
         let is_whole = match destination {
@@ -249,10 +247,10 @@ impl Picks {
             tables.resize(pairs + outputs, Line([0; LINE]));
         }
         let (indices, written) = tables.split_at_mut(pairs);
-        // A window has 16 or 64 bytes, so offsets are shifted. A division would take most of the loop's time.
+        // A window has 16 or 64 bytes, so offsets are shifted: divisions would take most of the time here.
         let shift = window.trailing_zeros();
-        // The offset of the first unit of a channel, if the windows of a step follow each other. A unit never
-        // crosses the end of a window, because every offset is a multiple of the unit's length.
+        // The offset of a channel's unit in its group or row, when the windows of a step follow each other.
+        // No unit crosses the end of a window, because offsets are multiples of the unit's length.
         let start = |side: Side, offset: usize, channel: usize| match side {
             Side::Groups(_) => offset,
             Side::Rows => channel * window,
@@ -292,13 +290,13 @@ impl Picks {
     }
 }
 
-/// How many lines of indices there are for a window of the destination.
+/// How many lines of shuffle indices there are for a destination window.
 fn lines_of(window: usize, inputs: usize) -> usize {
     if window == LINE && is_array(inputs) { 1 } else { inputs }
 }
 
-/// Whether one shuffle takes all source windows, as an array of whole registers. Two windows are shuffled one
-/// by one, which takes 0.8 of the time of a shuffle of both (Zen 5).
+/// Whether one shuffle takes all source windows, if these are whole registers: three or four. Two windows are
+/// shuffled one after the other, in 0.8 of the time of a shuffle that takes both (Zen 5).
 pub(crate) const fn is_array(inputs: usize) -> bool {
     matches!(inputs, 3 | 4)
 }

@@ -6,9 +6,9 @@
 //!              simd::run                 which kernel?
 //! ```
 //!
-//! All unsafe code of the kernels is entered in [`Copy::run`]. That code may assume everything that
-//! [`Copy::new`] checked, which `kernel/fit.rs` lists. The fields of a `Copy` are private and do not change
-//! after the check.
+//! The unsafe code of all kernels is entered in [`Copy::run`]. That code may assume everything that
+//! [`Copy::new`] checked, which `kernel/fit.rs` lists. The fields of a `Copy` are private, and do not change
+//! after `Copy::new`.
 
 use std::fmt;
 
@@ -26,9 +26,9 @@ use super::simd;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
 
-/// A kernel inside a nest of loops, checked once.
+/// A kernel inside a nest of loops, which was checked once and runs any number of times.
 ///
-/// `L` is the type of the list of loops: a `Vec`, or a slice for a copy that is run once and not kept.
+/// `L` is the type of the list of loops: a `Vec`, or a slice for a copy that runs once and is not kept.
 ///
 /// ```
 /// use strided_copy::kernel::{Kernel, Loop, Runs, Stride};
@@ -56,8 +56,8 @@ pub struct Copy<L = Vec<Loop>> {
     code: Option<simd::Run>,
 }
 
-/// Prints the copy on one line: the bytes that are written, where the first iteration begins, the loops, the
-/// kernel and how it prefetches.
+/// Prints the copy on one line: the bytes that are written, where the first iteration begins on either side,
+/// the loops, the kernel and how the copy prefetches.
 impl<L: FixedList<Loop>> fmt::Debug for Copy<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes at +{} -> +{}; ", self.bytes, self.start.0, self.start.1)?;
@@ -76,8 +76,8 @@ impl<L: FixedList<Loop>> Copy<L> {
     ///
     /// # Errors
     ///
-    /// [`Misfit`] names what is wrong: the reach of the copy, the form of the kernel, or the code that it
-    /// asks for.
+    /// The error, a [`Misfit`], says what is wrong: the reach of the copy, the form of the kernel, or the
+    /// code that the kernel asks for.
     pub fn new(
         kernel: Kernel,
         loops: L,
@@ -125,7 +125,7 @@ impl<L: FixedList<Loop>> Copy<L> {
         self.reach.ends()
     }
 
-    /// Whether the copy is inside buffers of `source` and `destination` bytes.
+    /// Whether a source of `source` and a destination of `destination` bytes are long enough for the copy.
     #[inline]
     pub fn is_inside(&self, source: usize, destination: usize) -> bool {
         self.reach.is_inside(source, destination)
@@ -157,15 +157,15 @@ impl<L: FixedList<Loop>> Copy<L> {
             let Access { streaming, prefetch } = self.access;
             let readable = destination.is_readable();
             let walk = simd::Walk { start, loops: self.loops(), streaming, readable, prefetch };
-            // SAFETY: the conditions of `simd::run`, one by one.
+            // SAFETY: this is how the contract of `simd::run` is met.
             // * `code` took the function of the level in an `Available`, which this CPU was found to have.
             // * `check` called `Kernel::fit` for the registers of that level, and for these loops: no field
             //   changes after the check, and a `FixedList` gives the same loops again.
             // * `Reach::new` computed the ends of what all iterations span, and found that none begins before
             //   byte 0. The assertion above says that both buffers go on to these ends.
             // * The destination is borrowed exclusively, so no source byte is in it and no other thread
-            //   accesses it. `readable` says of all of its bytes whether they are initialised. The source
-            //   is one slice, so all bytes between two that are read are readable.
+            //   accesses it. `readable` says of all of its bytes whether they are initialised. The source is
+            //   one slice, so all bytes between two that are read are readable.
             return unsafe { run(&self.kernel, &walk) };
         }
         self.run_portable(source, destination.reborrow());
@@ -182,7 +182,7 @@ impl<L: FixedList<Loop>> Copy<L> {
     }
 }
 
-/// The checks of [`Copy::new`]: the reach of a copy, and how many bytes all iterations write together.
+/// The checks of [`Copy::new`]. Returns the reach of a copy, and how many bytes it writes in all.
 fn check(
     kernel: &Kernel,
     loops: &[Loop],
@@ -219,8 +219,8 @@ fn code(level: Available) -> Option<simd::Run> {
     })
 }
 
-/// A destination for several copies, with one store fence after the last of them. A fence waits until all
-/// non-temporal stores have reached memory, which takes longer than a copy of a few KiB.
+/// A destination into which several copies run, with one store fence after the last of them. A fence waits
+/// until all non-temporal stores have reached memory, which takes longer than a copy of a few KiB.
 ///
 /// ```
 /// use strided_copy::kernel::{Kernel, Runs, Stride};
@@ -244,16 +244,16 @@ pub struct Copies<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// Calls a function that runs copies into this destination, and then a store fence if one of them needs
-    /// it.
-    // The function gets a reference, so it cannot leak the [`Copies`], whose drop runs the fence.
+    /// Calls a function that runs copies into this destination, and then runs a store fence if one of the
+    /// copies needs it.
+    // The called function gets a reference, so it cannot leak the [`Copies`], whose drop runs the fence.
     pub fn with_copies<R>(self, run: impl FnOnce(&mut Copies<'_>) -> R) -> R {
         run(&mut Copies { destination: self, fence: Fence { needed: false }, one_thread: PhantomData })
     }
 }
 
 impl Copies<'_> {
-    /// Runs a copy in another part of its buffers: `from` bytes are added to all source offsets, and `to`
+    /// Runs a copy in another place of its buffers: `from` bytes are added to all source offsets, and `to`
     /// bytes to all destination offsets. So one copy serves for all equal parts of a buffer.
     ///
     /// # Panics
@@ -267,7 +267,7 @@ impl Copies<'_> {
         copy.run_unfenced(&source[from..], part);
     }
 
-    /// Returns the destination for other use, after a store fence if a copy used non-temporal stores.
+    /// Returns the destination for other uses. If a copy used non-temporal stores, a store fence runs before.
     pub fn destination(&mut self) -> Destination<'_> {
         self.fence = Fence { needed: false };
         self.destination.reborrow()
@@ -275,8 +275,8 @@ impl Copies<'_> {
 }
 
 /// Runs a store fence when it is dropped, so that every way out of a copy runs the fence. The fence orders
-/// the non-temporal stores of the copy before all later stores of this thread. Other threads then see the
-/// destination as after ordinary stores. Only the kernels for x86-64 have non-temporal stores.
+/// the non-temporal stores of the copy before all later stores of this thread. So other threads see the
+/// destination as if the stores were ordinary. Only the kernels for x86-64 have non-temporal stores.
 struct Fence {
     needed: bool,
 }
@@ -285,7 +285,7 @@ impl Drop for Fence {
     #[inline(always)]
     fn drop(&mut self) {
         if self.needed {
-            // Miri does not run the fence instruction, and makes no non-temporal stores.
+            // Miri cannot run the instruction, and makes no non-temporal stores that need it.
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             // SAFETY: `sfence` is an instruction of SSE, which every x86-64 CPU has.
             unsafe {

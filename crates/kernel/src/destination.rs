@@ -1,5 +1,5 @@
-//! The memory that a copy writes. Kernels read it only if it is marked as readable, and only to keep bytes or
-//! bits between the written ones.
+//! The memory that a copy writes. Kernels read it only if it is marked as readable, and only in order to keep
+//! bytes or bits between those that are written.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -24,10 +24,10 @@ pub struct Destination<'a> {
 }
 
 // SAFETY: a `Destination` is the only access to its bytes while it lives, from any thread: it is made of an
-// exclusive reference, or under the contract of `write_only`.
+// exclusive reference, or by `write_only`, whose contract says so.
 unsafe impl Send for Destination<'_> {}
 
-// SAFETY: a shared `Destination` gives out its length, and no access to its bytes.
+// SAFETY: through a shared reference, a `Destination` gives out its length, and no access to its bytes.
 unsafe impl Sync for Destination<'_> {}
 
 impl<'a> From<&'a mut [u8]> for Destination<'a> {
@@ -102,9 +102,9 @@ impl<'a> Destination<'a> {
     #[must_use]
     // Proved for every input (proofs/lemmas.py):
     // * split_at.inside: both parts are inside the bytes, and the second one ends with them.
-    // * split_at.apart: the second part begins where the first one ends.
-    // * split_at.covers: each byte is in one of the parts.
-    // * split_at.error: a split is refused only after the end.
+    // * split_at.apart: the second part begins where the first part ends.
+    // * split_at.covers: each byte is in one of the two parts.
+    // * split_at.error: a split is refused only if `middle` is after the end.
     pub fn split_at(self, middle: usize) -> (Destination<'a>, Destination<'a>) {
         assert!(middle <= self.length, "a destination of {} bytes is split at byte {middle}", self.length);
         // SAFETY: by the assertion above, `middle` is inside the bytes or at their end.
@@ -113,20 +113,19 @@ impl<'a> Destination<'a> {
     }
 
     /// The bytes as a slice, for elements that share a byte with a neighbour. The neighbour must keep its
-    /// value, so the byte is read.
+    /// value, so such a byte is read before it is written.
     ///
     /// # Panics
     ///
-    /// If the destination cannot be read. A copy with elements that share bytes is never given such a
-    /// destination.
+    /// If the destination is not readable. Copies of elements that share bytes never get such a destination.
     pub fn bytes_to_change(&mut self) -> &mut [u8] {
         assert!(self.readable, "a destination that cannot be read shares no bytes");
-        // SAFETY: a readable destination was made of a `&mut [u8]`, and its `length` bytes are borrowed for
-        // longer than `self` is borrowed here. Bytes written since then are initialised.
+        // SAFETY: a readable destination was made of a `&mut [u8]`, which is borrowed for longer than `self`
+        // is borrowed here. Bytes that were written since then are initialised, too.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 
-    /// Borrows the destination for a shorter time, with all its bytes.
+    /// Borrows the whole destination for a shorter time, as a reborrow of a `&mut [u8]` does.
     pub fn reborrow(&mut self) -> Destination<'_> {
         Destination { memory: PhantomData, ..*self }
     }
@@ -150,24 +149,24 @@ impl<'a> Destination<'a> {
     ///
     /// # Panics
     ///
-    /// If one of the bytes would be written outside of the destination.
+    /// If some of the bytes would be written outside of the destination.
     #[inline(always)]
     pub fn write(&mut self, at: usize, bytes: &[u8]) {
         let end = at.checked_add(bytes.len()).filter(|&end| end <= self.length);
         assert!(end.is_some(), "bytes {at} and after are written past the {} of a destination", self.length);
-        // SAFETY: all bytes from `at` to `end` are inside the destination. It is writable and borrowed
-        // exclusively, so `bytes` does not overlap it.
+        // SAFETY: all bytes from `at` to `end` are inside the destination. The destination is writable, and
+        // borrowed exclusively, so the slice `bytes` does not overlap it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) }
     }
 
-    /// Fills a range with elements of `width` bytes, all equal to `pattern`. An element wider than 128 bits
-    /// is zero in the bytes beyond the pattern.
+    /// Fills a range with elements of `width` bytes, all equal to `pattern`. If an element has more than 128
+    /// bits, its bytes after the pattern are zero.
     ///
     /// # Panics
     ///
     /// If the range is not inside the destination, or if `width` is 0.
     pub fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
-        /// Size in bytes of a block of elements. The block is made once and then written repeatedly.
+        /// Size in bytes of a buffer that is filled with elements once, and then written repeatedly.
         const BLOCK: usize = 1 << 10;
         let pattern = pattern.to_le_bytes();
         let (given, beyond) = (&pattern[..width.min(pattern.len())], width.saturating_sub(pattern.len()));
@@ -175,7 +174,7 @@ impl<'a> Destination<'a> {
         let width = if same { 1 } else { width };
         let mut block = [0; BLOCK];
         if width <= BLOCK {
-            // The block holds whole elements, and at most as many as the range needs.
+            // The buffer holds whole elements, and at most as many as the range needs.
             let some = range.len().next_multiple_of(width).min(BLOCK - BLOCK % width);
             let elements = block[..some].chunks_mut(width);
             elements.for_each(|element| {

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use crate::features::Features;
 
 /// Whether the crate is built small (feature `small`): vectors have one width, and rare kernels run in safe
-/// Rust. The compiler leaves out code behind `!SMALL_PROGRAM`. With the feature `software` nothing is left
-/// out, so that tests with all features cover everything.
+/// Rust. Code behind `!SMALL_PROGRAM` is not compiled into such a program. With the feature `software`
+/// nothing is left out, so that tests with all features cover everything.
 pub const SMALL_PROGRAM: bool = cfg!(all(feature = "small", not(feature = "software")));
 
 /// A set of kernels, named after the instructions it requires.
@@ -35,7 +35,7 @@ impl Level {
     /// All levels, the lowest first.
     pub const ALL: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
 
-    /// The levels of vectors in plain Rust, for tests: none without the feature `software`.
+    /// The levels of vectors in plain Rust, for tests. There are none without the feature `software`.
     pub const SOFTWARE: &[Level] = &[
         #[cfg(feature = "software")]
         Level::Software32,
@@ -48,8 +48,8 @@ impl Level {
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
-            // The kernels assume that the first byte of a register is the first byte in memory. Only
-            // little-endian programs have this order.
+            // The kernels assume that the first byte of a register is the first byte in memory. That holds
+            // for little-endian targets only.
             #[cfg(target_arch = "aarch64")]
             Level::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "x86_64")]
@@ -100,7 +100,7 @@ impl std::error::Error for UnknownLevel {}
 impl FromStr for Level {
     type Err = UnknownLevel;
 
-    /// Reads the name of a level, as it is displayed. This CPU need not have the level.
+    /// Reads the name of a level, as it is displayed. The level need not be one that this CPU supports.
     fn from_str(text: &str) -> Result<Level, UnknownLevel> {
         let named = Level::ALL.into_iter().find(|level| level.name() == text);
         named.ok_or_else(|| UnknownLevel(text.chars().take(120).collect()))
@@ -140,7 +140,7 @@ impl Available {
         }
     }
 
-    /// The level with registers of half a cache line, if this level has registers of a line; else this level.
+    /// The level with registers of half a line, if this level has registers of a line; else this level.
     #[must_use]
     pub fn with_half_registers(self) -> Available {
         match self.0 {

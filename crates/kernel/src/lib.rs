@@ -2,13 +2,13 @@
 //!
 //! A [`Copy`](struct@Copy) is a kernel inside a nest of loops. [`Copy::new`] checks once that there is code
 //! for the kernel, and computes how many bytes the copy needs of each buffer. [`Copy::run`] compares these
-//! numbers with the lengths of its buffers, and runs the copy. The module `portable` has every kernel in safe
-//! Rust, for any CPU. The module `simd` has every kernel over a vector of 32 or 64 bytes; `x86_64` and
-//! `aarch64` supply the vectors.
+//! numbers with the lengths of its buffers, and runs the copy in them. The module `portable` has every kernel
+//! in safe Rust, for any CPU. The module `simd` has every kernel over a vector of 32 or 64 bytes; `x86_64`
+//! and `aarch64` supply the vectors.
 //!
-//! This crate decides nothing. The fields of a [`Kernel`](kernel::Kernel) say which code runs, how a plane is
-//! cut into panels, and which stores are used. The caller that makes a kernel decides, as `tensor-layout`
-//! does for pairs of layouts.
+//! This crate chooses no code by itself. The fields of a [`Kernel`](kernel::Kernel) say which code runs, how
+//! a plane is cut into panels, and which stores are used. The caller that makes a kernel chooses, as
+//! `tensor-layout` does for pairs of layouts.
 //!
 //! ```
 //! use strided_copy::kernel::{Axis, Kernel, Plane, Transpose};
@@ -39,8 +39,8 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
-    //! The vectors of 64-bit ARM CPUs: instructions only, as in `x86_64`. The kernels that use these vectors
-    //! are in [`simd`](super::simd).
+    //! The vectors of 64-bit ARM CPUs. There are only instructions here, as in `x86_64`. The kernels that use
+    //! these vectors are in [`simd`](super::simd).
     pub(super) mod neon;
 }
 mod block_permutation;

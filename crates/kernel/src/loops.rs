@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// A strided loop: `extent` iterations at a constant distance from each other.
+/// A strided loop: `extent` iterations, at a constant distance from each other on either side.
 ///
 /// Strides may be negative. With a negative `destination`, the first iteration writes the highest addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,18 +44,18 @@ impl fmt::Debug for Offsets {
 /// One loop of a nest.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Loop {
-    /// The iterations are a constant stride apart on either side.
+    /// The iterations are a constant stride apart on the source, and a constant stride on the destination.
     Strided(Stride),
-    /// The iterations are at listed offsets in bytes, source and destination. Some blocks follow no stride,
-    /// such as blocks of 48 elements on one side against blocks of 32 elements on the other side.
+    /// The iterations are at listed offsets in bytes, source and destination. No strides say where parts
+    /// begin if, for example, one side is cut into parts of 48 elements and the other side into parts of 32.
     Table(Offsets),
 }
 
 /// A list that gives the same entries each time: a `Vec`, a borrowed slice, and a `SmallVec` with the feature
 /// `smallvec`.
 ///
-/// A copy checks its loops once, and runs them without another check. A list of any other type could give
-/// loops to the check and others to the run, so nothing else implements this trait:
+/// A copy checks its loops once, and runs them without another check. A list of another type could give
+/// different loops to the check and to the run, so no other type has this trait:
 ///
 /// ```compile_fail,E0277
 /// use strided_copy::PlainNest;
@@ -100,8 +100,8 @@ impl Stride {
     /// A loop of a single iteration.
     pub const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
 
-    /// Whether this loop and the loop outside of it are one longer loop, because each iteration of the outer
-    /// loop begins where this loop ends.
+    /// Whether this loop and the loop outside of it are one longer loop, because every iteration of the outer
+    /// loop begins where the iteration before it ends, on both sides.
     #[inline]
     #[must_use]
     pub fn continues_in(&self, outer: &Stride) -> bool {
@@ -115,8 +115,8 @@ impl Stride {
     #[must_use]
     // Proved for every input (proofs/lemmas.py):
     // * stride_last.between: every iteration is between the first one and the last one.
-    // * stride_last.fits: an answer is the exact distance, and fits.
-    // * stride_last.error: without an answer, the distance does not fit.
+    // * stride_last.fits: an answer is the exact distance, and fits an `isize`.
+    // * stride_last.error: without an answer, the distance does not fit an `isize`.
     pub fn last(&self) -> Option<(isize, isize)> {
         let last = isize::try_from(self.extent.saturating_sub(1)).ok()?;
         Some((last.checked_mul(self.source)?, last.checked_mul(self.destination)?))
@@ -150,8 +150,8 @@ impl Loop {
         }
     }
 
-    /// The offset of iteration `i` from the start of the loop, source and destination. The caller adds the
-    /// offset with wrapping, because a negative stride gives a wrapped negative offset.
+    /// The offset of iteration `i` from the start of the loop, source and destination. Callers add it with
+    /// wrapping, because a negative stride gives a negative offset that is wrapped.
     #[must_use]
     pub fn at(&self, i: usize) -> (usize, usize) {
         match self {
@@ -162,7 +162,7 @@ impl Loop {
         }
     }
 
-    /// Whether the destination offsets of all iterations are multiples of `bytes`.
+    /// Whether the destination offset of every iteration is a multiple of `bytes`.
     #[must_use]
     pub fn moves_destination_by(&self, bytes: usize) -> bool {
         match self {

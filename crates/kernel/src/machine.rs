@@ -1,12 +1,12 @@
-//! The units of memory that all kernels work in, and the data caches of a CPU.
+//! The sizes of a cache line and of a page, which all kernels share, and the data caches of a CPU.
 
 /// Size of a cache line in bytes, on every x86-64 CPU and on most ARM CPUs.
 pub const LINE: usize = 64;
 
-/// The size of a page of memory, in bytes, that kernels and plans assume.
+/// Size of a page of memory in bytes, as kernels and plans assume it.
 pub const PAGE: usize = 1 << 12;
 
-/// The data caches of a core. Speed depends on them, and no result does.
+/// The data caches of a core. The speed of copies depends on them, and no result does.
 ///
 /// ```
 /// use strided_copy::Caches;
@@ -30,8 +30,8 @@ impl Caches {
     /// larger.
     pub const ASSUMED: Caches = Caches { l1: 32 << 10, l1_ways: 8, l2: 256 << 10 };
 
-    /// The caches of the CPU that this code runs on: those that the C library or the CPUID instruction
-    /// reports, or else Linux.
+    /// The caches of the CPU that this code runs on: as the C library or the CPUID instruction reports them,
+    /// or else Linux.
     #[must_use]
     pub fn of_this_cpu() -> Caches {
         #[cfg(target_arch = "x86_64")]
@@ -67,9 +67,9 @@ impl Caches {
     }
 }
 
-/// The caches that glibc found when the program started. They are asked for first, because a CPUID
-/// instruction takes 4 to 8 us in a virtual machine. (glibc before 2.33 executes CPUID again.) `None` if
-/// glibc does not know the caches, and for other C libraries.
+/// The caches that glibc found when the program started. glibc is asked first, because a CPUID instruction
+/// takes 4 to 8 us in a virtual machine. (Versions before 2.33 execute CPUID again.) `None` if glibc does not
+/// know the caches, and for other C libraries.
 #[cfg(target_arch = "x86_64")]
 fn of_c_library() -> Option<Caches> {
     // Miri knows no caches.
@@ -98,8 +98,8 @@ pub(crate) mod cpuid {
 
     /// Returns the caches of this CPU. `None` if the CPU does not describe an L1 data cache and an L2 cache.
     ///
-    /// Two leaves describe caches, and they have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM
-    /// vol. 3, function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
+    /// CPUID describes caches in either of two leaves of the same format: Intel SDM vol. 2, CPUID leaf 04H,
+    /// and AMD APM vol. 3, function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
     pub(crate) fn caches_of_this_cpu() -> Option<Caches> {
         let has_intel = || leaf(0, 0).eax >= 4;
         let has_amd = || leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
@@ -128,7 +128,7 @@ pub(crate) mod cpuid {
         Some(Caches { l1, l1_ways, l2 })
     }
 
-    /// The kinds of caches that hold data. CPUID has the kind in the lowest five bits of EAX.
+    /// The kinds of caches that hold data. CPUID returns the kind in the lowest five bits of EAX.
     const DATA: u32 = 1;
     const UNIFIED: u32 = 3;
 
@@ -147,7 +147,7 @@ pub(crate) mod cpuid {
     }
 
     pub(crate) fn leaf(number: u32, subleaf: u32) -> CpuidResult {
-        // Miri does not run the instruction: its CPU has no leaves.
+        // Miri cannot run the instruction: for Miri, the CPU has no leaves.
         if cfg!(miri) {
             return CpuidResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
         }

@@ -1,9 +1,9 @@
 //! The odometer: the source and destination offsets of every iteration of a loop nest.
 //!
-//! A kernel runs once in each iteration of the loops around it, and needs the offsets of the iteration on
-//! both sides. Nested `for` loops would give these offsets, but the number of loops is not known until run
-//! time. So the loops are counted like the digits of a car's odometer. The last digit turns fastest. A digit
-//! that has gone round starts again, and the digit in front of it moves on by one.
+//! A kernel runs once in each iteration of the loops around it, and needs the iteration's offsets on the
+//! source and on the destination. Nested `for` loops would give these offsets, but the number of loops is not
+//! known until run time. So the loops are counted like the digits of a car's odometer. The last digit turns
+//! fastest. A digit that has gone round starts again, and the digit in front of it moves on by one.
 //!
 //! ```text
 //! loops, outer to inner     extents 2, 3      source strides 100, 10
@@ -12,10 +12,10 @@
 //!                              +10  +10  new  +10  +10
 //! ```
 //!
-//! Most nests have one or two loops, and most time is spent in the innermost loop. So the two innermost loops
-//! only add their strides to an offset. The outer loops are treated as one loop of many iterations. Whenever
-//! the middle loop runs out, the number of the next outer iteration is divided into its digits, and the
-//! offsets of the digits are added up anew.
+//! Most nests have one or two loops, and most time is spent in the innermost loop. So for the two innermost
+//! loops, only a stride is added to an offset. The outer loops are treated as one loop of many iterations.
+//! Whenever the middle loop runs out, the number of the next outer iteration is divided into one digit for
+//! each outer loop, and the offsets of the digits are added up anew.
 //!
 //! ```text
 //! for number in 0..product of the outer extents:
@@ -47,8 +47,7 @@ pub(super) struct Odometer<'a> {
     /// The offsets of the next iteration of the middle loop. That loop has `middle_left` iterations left.
     next_middle: (usize, usize),
     middle_left: usize,
-    /// The offsets of the next iteration of the innermost loop. `left` iterations of the innermost loop are
-    /// left.
+    /// The offsets of the next iteration of the innermost loop, which has `left` iterations left.
     next: (usize, usize),
     left: usize,
 }
@@ -100,7 +99,7 @@ impl<'a> Odometer<'a> {
         }
         self.middle_left -= 1;
         self.next = self.next_middle;
-        // After the last iteration, the next offset may be outside of the buffers. It is not used then.
+        // After the last iteration, the next offset may be outside of the buffers. Then no caller uses it.
         self.next_middle = (
             self.next_middle.0.wrapping_add_signed(self.middle.source),
             self.next_middle.1.wrapping_add_signed(self.middle.destination),
@@ -110,20 +109,20 @@ impl<'a> Odometer<'a> {
     }
 }
 
-/// The number of iterations of a nest. This is a function of its own because few nests have more than two
-/// loops, and every kernel inlines its odometer.
+/// The number of iterations of a nest. A function of its own: every kernel inlines its odometer, and few
+/// nests have more than two loops.
 #[inline(never)]
 fn count(loops: &[Loop]) -> usize {
     loops.iter().map(Loop::extent).product()
 }
 
 /// The offsets of iteration `number` of a nest. Arguments and result are passed in registers. If the odometer
-/// itself were passed, it would live in memory, and reading back two words stored one by one stalls.
+/// itself were passed, it would be in memory, and a load of two of its words stalls after two stores.
 #[inline(never)]
 fn offset_at(loops: &[Loop], number: usize, start: (usize, usize)) -> (usize, usize) {
     let (mut offset, mut rest) = (start, number);
     for step in loops.iter().rev() {
-        // Every loop that runs has at least one iteration. `max` keeps the division defined.
+        // Every loop that runs has at least one iteration. `max` lets the compiler see that.
         let extent = step.extent().max(1);
         offset = plus(offset, step.at(rest % extent));
         rest /= extent;
@@ -132,7 +131,7 @@ fn offset_at(loops: &[Loop], number: usize, start: (usize, usize)) -> (usize, us
 }
 
 fn plus(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
-    // A negative stride wraps. The sum is the offset of an iteration, which is inside a buffer.
+    // With a negative stride, the product wraps. The sum is an iteration's offset, which is inside a buffer.
     (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1))
 }
 
@@ -146,7 +145,7 @@ impl Iterator for Odometer<'_> {
         }
         let offsets = self.next;
         self.left -= 1;
-        // After the last iteration, the next offset may be outside of the buffers. It is not used then.
+        // After the last iteration, the next offset may be outside of the buffers. Then no caller uses it.
         self.next = (
             offsets.0.wrapping_add_signed(self.innermost.source),
             offsets.1.wrapping_add_signed(self.innermost.destination),

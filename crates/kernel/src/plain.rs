@@ -8,7 +8,7 @@ use crate::kernel::{FixedList, Stride};
 /// The most loops of a [`PlainNest`].
 pub const MOST_PLAIN_LOOPS: usize = 8;
 
-/// A loop nest around a run of bytes. [`PlainNest::new`] computes its end with checked arithmetic.
+/// A loop nest around a run of bytes. [`PlainNest::new`] computes where it ends, with checked arithmetic.
 ///
 /// `L` is the type of the list of loops: a list that is kept, or a slice for a nest that runs once.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct PlainNest<L = Vec<Stride>> {
     start: (usize, usize),
     loops: L,
     /// The number of bytes that the copy spans on the source, and on the destination: one more than the
-    /// largest offset that is read, or written.
+    /// largest offset of a byte.
     end: (usize, usize),
     runs: usize,
 }
@@ -40,7 +40,7 @@ impl<L: FixedList<Stride>> PlainNest<L> {
     #[inline]
     // Proved for every input (proofs/lemmas.py):
     // * reach.inside: every run of an answer begins at or after byte 0, and ends at or before the end.
-    // * reach.reached: one run ends at the end.
+    // * reach.reached: one of the runs ends at the end.
     pub fn new(run: usize, start: (usize, usize), loops: L) -> Option<PlainNest<L>> {
         let (mut least, mut end, steps) = (start, start, loops.as_ref());
         for step in steps {
@@ -106,12 +106,12 @@ impl<L: FixedList<Stride>> PlainNest<L> {
     ///
     /// # Panics
     ///
-    /// If a run is not [inside](Self::is_inside) the buffers.
+    /// If a buffer is too short, so that a run would not be [inside](Self::is_inside) it.
     #[inline]
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
-        // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`, which is inside both
-        // buffers. The buffers do not overlap, because the destination is borrowed exclusively.
+        // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`. `end` is inside both
+        // buffers, as asserted. The buffers do not overlap, because the destination is borrowed exclusively.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
             if self.loops().is_empty() {
@@ -136,8 +136,8 @@ unsafe fn copy_all(run: usize, loops: &[Stride], mut from: *const u8, mut to: *m
     let mut begun = [0_usize; MOST_PLAIN_LOOPS];
     loop {
         let rows = (from, to, middle, inner);
-        // SAFETY: the caller upholds the contract of this function. The pattern of each arm is the length
-        // that its code copies.
+        // SAFETY: the contract covers every run that `walk` passes on. Each arm copies the length in its
+        // pattern.
         unsafe {
             match run {
                 1 => walk(rows, |from, to| one::<1>(from, to)),
@@ -174,7 +174,7 @@ unsafe fn copy_all(run: usize, loops: &[Stride], mut from: *const u8, mut to: *m
     }
 }
 
-/// The source and the destination address of the first run, and the two innermost loops, outer to inner.
+/// The addresses of the first run, source and destination, and the two innermost loops, outer to inner.
 type Rows<'a> = (*const u8, *mut u8, &'a Stride, &'a Stride);
 
 /// Calls `copy` with the source and the destination address of every run of the two innermost loops.
@@ -201,12 +201,12 @@ unsafe fn walk((mut from, mut to, middle, inner): Rows<'_>, copy: impl Fn(*const
 /// * `N` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller upholds the contract of this function. An array of bytes has an alignment of 1.
+    // SAFETY: `N` bytes are readable and writable, by the contract. Arrays of bytes have an alignment of 1.
     unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
 }
 
-/// Copies `run` bytes as two arrays of `N` bytes: the first `N` bytes and the last `N` bytes, which may
-/// overlap. `run` is `N` to `2 * N`.
+/// Copies `run` bytes, `N` to `2 * N`, as two arrays of `N` bytes: the first `N` bytes and the last `N`
+/// bytes, which may overlap.
 ///
 /// # Safety
 ///

@@ -1,7 +1,7 @@
 //! Vectors of 32 bytes, half a cache line, as two NEON registers.
 //!
-//! One register is a lane. A pair of registers is as long as a vector of AVX2, so both levels share every
-//! kernel. A CPU has 16 pairs, and AVX2 has 16 registers.
+//! One NEON register is a lane. A pair of NEON registers is as long as a register of AVX2, so both levels run
+//! the same kernels. A CPU with NEON has 16 such pairs, and a CPU with AVX2 has 16 registers.
 //!
 //! Non-temporal stores are ordinary stores: Rust has no intrinsic for `stnp`. Nothing here has been timed.
 
@@ -13,7 +13,7 @@ use super::super::simd::{Operation, Vector, origin_in_three, short};
 #[derive(Clone, Copy)]
 pub(crate) struct Pair(uint8x16_t, uint8x16_t);
 
-// SAFETY: each function has the effect that the trait `Vector` describes.
+// SAFETY: each function keeps the promises that `Vector` lists. `BYTES` is the size of a `Pair`.
 unsafe impl Vector for Pair {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
@@ -22,7 +22,7 @@ unsafe impl Vector for Pair {
     #[target_feature(enable = "neon")]
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Pair::BYTES == 2 * 16) };
-        // SAFETY: this function is compiled with NEON, and a `Pair` has 2 lanes. The rest is its contract.
+        // SAFETY: NEON is enabled here, `Pair` has 2 lanes, and the contract has the operation's conditions.
         unsafe { operation.run::<Pair, 2>() }
     }
 
@@ -34,15 +34,15 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and 32 bytes are readable at `from`.
         unsafe { Pair(vld1q_u8(from), vld1q_u8(from.add(16))) }
     }
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are readable by the trait's contract, and at most 32 are copied into the
-        // array of 32.
+        // SAFETY: by the contract of `Vector`, `bytes` bytes are readable at `from`. At most 32 of them are
+        // copied, into an array of 32.
         unsafe {
             short(from, whole.as_mut_ptr(), bytes.min(32));
             Self::load(whole.as_ptr())
@@ -51,7 +51,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and `bytes` bytes are readable at `from`.
         unsafe {
             let lane = match bytes {
                 1 => vdupq_n_u8(from.read()),
@@ -67,7 +67,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and 32 bytes are writable at `to`.
         unsafe {
             vst1q_u8(to, self.0);
             vst1q_u8(to.add(16), self.1);
@@ -77,8 +77,8 @@ unsafe impl Vector for Pair {
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are writable by the trait's contract, and at most 32 are copied from the
-        // array of 32.
+        // SAFETY: by the contract of `Vector`, `bytes` bytes are writable at `to`. At most 32 bytes are
+        // copied there, from an array of 32.
         unsafe {
             self.store(whole.as_mut_ptr());
             short(whole.as_ptr(), to, bytes.min(32));
@@ -88,14 +88,14 @@ unsafe impl Vector for Pair {
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
-        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and 32 bytes are writable at `to`.
         unsafe { self.store(to) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 2) };
-        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and 16 bytes are readable at each pointer.
         unsafe { Pair(vld1q_u8(from[0]), vld1q_u8(from[1])) }
     }
 
@@ -161,7 +161,7 @@ unsafe impl Vector for Pair {
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 2) };
-        // SAFETY: by the contract of `Vector`, the CPU has NEON, and the memory may be written.
+        // SAFETY: by the contract of `Vector`, the CPU has NEON, and 16 bytes are writable at each pointer.
         unsafe {
             vst1q_u8(to[0], self.0);
             vst1q_u8(to[1], self.1);
@@ -182,13 +182,13 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
-        // SAFETY: a prefetch never faults, and changes no data. (The intrinsic is not stable yet.)
+        // SAFETY: a prefetch never faults, and changes no data. (Rust's intrinsic is not stable yet.)
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
     }
 
     #[inline(always)]
     unsafe fn prefetch_near(from: *const u8) {
-        // SAFETY: a prefetch never faults and changes nothing that a program sees.
+        // SAFETY: a prefetch never faults, and changes nothing that a program sees.
         unsafe { asm!("prfm pldl1keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
     }
 
@@ -197,8 +197,8 @@ unsafe impl Vector for Pair {
         // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let mut bytes = Self::zero();
-            // `vqtbx2q` keeps bytes whose index is 32 or more. Each round subtracts 32 from all indices, so
-            // only the indices into the next pair of registers are below 32.
+            // `vqtbx2q` keeps bytes whose index is 32 or more. Each turn of the loop subtracts 32 from all
+            // indices, so only the indices into the next pair of registers are below 32.
             let mut index = index;
             let next = vdupq_n_u8(32);
             for register in registers {
@@ -212,7 +212,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has NEON, by the contract of `Vector`. Of memory, only the tables are read.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. The only memory that is read is the table.
         unsafe {
             let [a0, b0, c0] = three([a.0, b.0, c.0], &Three::<UNIT>::INTERLEAVE);
             let [a1, b1, c1] = three([a.1, b.1, c.1], &Three::<UNIT>::INTERLEAVE);
@@ -222,7 +222,7 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has NEON, by the contract of `Vector`. Of memory, only the tables are read.
+        // SAFETY: the CPU has NEON, by the contract of `Vector`. The only memory that is read is the table.
         unsafe {
             let [a0, b0, c0] = three([a.0, a.1, b.0], &Three::<UNIT>::DEINTERLEAVE);
             let [a1, b1, c1] = three([b.1, c.0, c.1], &Three::<UNIT>::DEINTERLEAVE);
@@ -231,7 +231,7 @@ unsafe impl Vector for Pair {
     }
 }
 
-/// Interleaves the units of `UNIT` bytes of two registers, into two registers.
+/// Interleaves the units of `UNIT` bytes of two NEON registers, into two NEON registers.
 ///
 /// # Safety
 ///
@@ -239,7 +239,7 @@ unsafe impl Vector for Pair {
 #[inline(always)]
 unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
     unsafe {
         match UNIT {
             1 => Pair(vzip1q_u8(a, b), vzip2q_u8(a, b)),
@@ -260,7 +260,7 @@ unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     }
 }
 
-/// Separates the even and the odd units of `UNIT` bytes of two registers, which undoes [`zipped`].
+/// Separates the even and the odd units of `UNIT` bytes of two NEON registers, which undoes [`zipped`].
 ///
 /// # Safety
 ///
@@ -268,7 +268,7 @@ unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
 #[inline(always)]
 unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the CPU has NEON, by the contract of `Vector`. Only registers are touched.
     unsafe {
         match UNIT {
             1 => Pair(vuzp1q_u8(a, b), vuzp2q_u8(a, b)),
@@ -289,16 +289,16 @@ unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     }
 }
 
-/// Permutes the bytes of three registers. `index` has, for each byte of the result, the index of its source
-/// byte in the three registers together.
+/// Permutes the bytes of three NEON registers. For each byte of the results, `index` has the index of the
+/// source byte, counted through all three registers.
 ///
 /// # Safety
 ///
 /// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn three([a, b, c]: [uint8x16_t; 3], index: &[[u8; 16]; 3]) -> [uint8x16_t; 3] {
-    // SAFETY: each index array has the 16 bytes that are read, and the caller upholds the contract of
-    // `Vector`.
+    // SAFETY: the CPU has NEON, by the contract of `Vector`. Each array of `index` has the 16 bytes that are
+    // read.
     unsafe {
         let table = uint8x16x3_t(a, b, c);
         [
@@ -309,8 +309,8 @@ unsafe fn three([a, b, c]: [uint8x16_t; 3], index: &[[u8; 16]; 3]) -> [uint8x16_
     }
 }
 
-/// The indices that interleave or deinterleave the units of three registers. For each byte of the three
-/// results, they have the index of its source byte among the bytes of all three registers.
+/// The indices that interleave or deinterleave the units of three NEON registers. For each byte of the three
+/// results, there is the index of its source byte among the bytes of all three registers.
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

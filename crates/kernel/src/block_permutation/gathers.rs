@@ -1,11 +1,11 @@
-//! The tables of one period: which source windows each destination vector loads, and how it shuffles them.
+//! The tables of one period: of which source windows, and by which shuffles, each destination vector is made.
 
 use std::borrow::Cow;
 
 /// The smallest unit that a permutation moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Atom {
-    /// Half a byte. The first element of a byte is its low half.
+    /// Half a byte. If two elements share a byte, the first of the two is its low half.
     Nibble,
     /// A whole byte.
     Byte,
@@ -20,59 +20,59 @@ impl Atom {
     }
 }
 
-/// Bytes of a lane, the part of a register inside which most shuffles move bytes. A window has this length,
-/// unless one shuffle takes whole registers.
+/// Bytes of a lane, the part of a register inside which most shuffles move bytes. A window of the source has
+/// this length, unless windows are whole registers.
 const LANE: usize = 16;
 
-/// Bytes of a window that is a whole AVX-512 register.
+/// Length in bytes of a source window that is a whole AVX-512 register.
 const LONGEST_WINDOW: usize = 64;
 
 pub(crate) const MOST_REGISTERS: usize = 4;
 
-/// The most windows of a lane. With more windows, the loads take longer than copying element by element
-/// (found by trial on Zen 3).
+/// The most source windows from which one lane of a destination vector is made. With more windows, the loads
+/// take longer than copying element by element (found by trial on Zen 3).
 pub(crate) const MOST_WINDOWS: usize = 16;
 
-/// Shorter periods are repeated until they reach this size in bytes, if there are enough blocks: the set-up
-/// of a period costs as much as moving about 256 bytes (found by trial on Zen 3).
+/// The least size of a period in bytes, if there are enough blocks for it. A period takes blocks until it has
+/// this size, because starting a period costs as much as moving about 256 bytes (found by trial on Zen 3).
 pub(super) const LEAST_PERIOD: usize = 256;
 
-/// The largest size of a period on the destination, in bytes. The staging buffer in front of non-temporal
-/// stores has this size.
+/// The largest size of a period on the destination, in bytes. Staging buffers have room for periods of this
+/// size.
 pub(crate) const LONGEST_PERIOD: usize = 1 << 12;
 
-/// The most destination vectors of a period. The shortest vectors have 32 bytes.
+/// The most destination vectors of a period: the shortest vectors have 32 bytes.
 const MOST_VECTORS: usize = LONGEST_PERIOD / 32;
 
-/// The largest table of indices of a period, in bytes: half an L1 cache of 32 KiB.
+/// The largest size, in bytes, of the shuffle indices of a period: half an L1 cache of 32 KiB.
 const LARGEST_TABLE: usize = 1 << 14;
 
-/// A shuffle index that selects no byte of a lane, and gives a zero byte.
+/// A shuffle index that selects no byte: the result has a zero byte there.
 const NOTHING: u8 = 0x80;
 
-/// A cache line of a table. The alignment keeps every vector of a table inside one line.
+/// A line of a table. Its alignment keeps every vector of a table inside one cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(64))]
 struct Line([u8; 64]);
 
-/// Destination vectors that each take `rounds` rounds of loads and shuffles, in one unrolled loop.
+/// Vectors of a period that take as many rounds of loads and shuffles, and are made by one unrolled loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) rounds: usize,
     pub(crate) vectors: usize,
 }
 
-/// The tables of one period. For each destination vector, they say which source windows it loads and how it
-/// shuffles them. The vectors are sorted by their number of rounds. Vectors of nibbles are shuffled twice:
-/// for the low halves of their bytes, and then for the high halves.
+/// The tables of one period. For each destination vector, they have the source windows that are loaded, and
+/// the shuffles of these windows. The vectors are sorted by their number of rounds. If atoms are nibbles,
+/// each vector takes two shuffles: one for the low halves of its bytes, and one for the high halves.
 ///
 /// # Invariants
 ///
-/// 1. Every window of `window` bytes is inside the source bytes of a period. They are
-///    `(blocks - 1) * |source_step| + span` bytes.
+/// 1. Every window of `window` bytes is inside the source bytes of a period. These are `(blocks - 1) *
+///    |source_step| + span` bytes.
 /// 2. Every entry of `offsets` is at least a vector in front of the end of a period on the destination.
-/// 3. The number of entries of `offsets` is the number of vectors of all groups. For each of these vectors,
-///    the other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
+/// 3. The number of entries of `offsets` is the number of vectors of a period. For each of these vectors, the
+///    other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
 ///    (for each round of each shuffle, if windows are lanes); and a vector of bits, if atoms are nibbles.
 ///    [`tables`](Self::tables) asserts this invariant.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,23 +80,24 @@ pub(crate) struct Gathers {
     register: usize,
     window: usize,
     blocks: usize,
-    /// How many times a vector is shuffled: once, or twice if atoms are nibbles.
+    /// How many shuffles a vector takes: one, or two if atoms are nibbles.
     times: usize,
-    /// The groups of vectors, by rising number of rounds. Only the first `group_count` entries are used.
+    /// The vectors of each number of rounds, the lowest first. Only `group_count` entries are used.
     groups: [Group; MOST_WINDOWS],
     group_count: usize,
     /// The destination offset of each vector, in bytes from the start of a period.
     offsets: Vec<u32>,
     /// The source offset of each window in bytes, for each vector, shuffle, round and lane, in this order.
     windows: Vec<u32>,
-    /// The indices, for each vector and shuffle. If windows are lanes, there is a vector of indices for each
-    /// round. If windows are whole registers, there is one vector of indices for all rounds.
+    /// The shuffle indices, for each vector and shuffle. If windows are lanes, there is a vector of indices
+    /// for each round. If windows are whole registers, there is one vector of indices for all rounds.
     indices: Vec<Line>,
-    /// For each vector of nibbles, a mask of the bits that are taken from the high half of the shuffled byte.
+    /// If atoms are nibbles: for each vector, a mask of the bits that come from high halves of shuffled
+    /// bytes.
     high: Vec<Line>,
 }
 
-/// Pointers into the tables of a [`Gathers`]. They point to the entries of the vector that is copied next.
+/// Pointers into the tables of a [`Gathers`], at the entries of the vector that is made next.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables {
     pub(crate) offsets: *const u32,
@@ -107,9 +108,9 @@ pub(crate) struct Tables {
 
 impl Gathers {
     /// Makes the tables for `blocks` blocks of `block` destination bytes. On the source, the blocks begin
-    /// `step` bytes apart, which may be negative, and each spans `span` bytes. `sources` has the source index
-    /// of each atom of a destination block. Returns `None` if a lane needs more than `most_windows` windows,
-    /// or the tables would be too large.
+    /// `step` bytes apart, which may be negative, and each spans `span` bytes. For each atom of a destination
+    /// block, `sources` has its index on the source. Returns `None` if a lane needs more than `most_windows`
+    /// windows, or the tables would be too large.
     pub(super) fn new(
         atom: Atom,
         sources: &[u32],
@@ -126,7 +127,8 @@ impl Gathers {
             blocks,
             (blocks - 1).checked_mul(step.unsigned_abs())?.checked_add(span)?,
         )?;
-        // One AVX-512 shuffle puts the bytes of up to four registers in any order, so it is tried first.
+        // Whole AVX-512 registers are tried first as windows: one shuffle puts the bytes of up to four
+        // registers of 64 bytes in any order.
         let whole = [register, register, most_windows.min(MOST_REGISTERS)];
         let whole = (register == 64).then(|| Gathers::of(&source, blocks, whole)).flatten();
         whole.or_else(|| Gathers::of(&source, blocks, [register, LANE, most_windows.min(MOST_WINDOWS)]))
@@ -135,7 +137,7 @@ impl Gathers {
     /// Makes the tables with windows of `window` bytes. Returns `None` if a lane needs more than `most`
     /// windows.
     ///
-    /// The windows of all lanes are found before the tables are allocated, so a permutation with too many
+    /// The windows for all lanes are found before the tables are allocated, so a permutation with too many
     /// windows allocates no tables. The tables have exact lengths, and vectors are sorted by their number of
     /// rounds.
     fn of(source: &Source<'_>, blocks: usize, [register, window, most]: [usize; 3]) -> Option<Gathers> {
@@ -182,8 +184,8 @@ impl Gathers {
     }
 
     /// Adds to the tables the vector that begins at destination byte `first` of a period. The first entries
-    /// of `found` are the lanes of the vector. Its indices are written from byte `entry` of the table on, and
-    /// `entry` is moved to the end of them.
+    /// of `found` are what its lanes are made of. The vector's shuffle indices are written from byte `entry`
+    /// of `indices` on, and `entry` moves to their end.
     fn push(
         &mut self,
         source: &Source<'_>,
@@ -210,7 +212,7 @@ impl Gathers {
                 let begins = first + lane * self.window;
                 let found = &found[time * lanes + lane];
                 for round in 0..rounds {
-                    // A lane that needs fewer windows than there are rounds loads its last window again.
+                    // In rounds after the last window of a lane, the lane loads this window again.
                     let last = found.count - 1;
                     self.windows[windows + round * lanes + lane] = found.begins[round.min(last)];
                 }
@@ -240,7 +242,7 @@ impl Gathers {
         self.window
     }
 
-    /// Whether windows are as long as vectors. Otherwise windows are as long as lanes.
+    /// Whether windows are whole registers. Otherwise windows are as long as lanes.
     pub(crate) fn of_registers(&self) -> bool {
         self.window != LANE
     }
@@ -284,9 +286,8 @@ impl Gathers {
 }
 
 /// How many of `blocks` blocks make a period: the fewest that have 256 bytes together, and whose last vector
-/// overlaps the vector in front of it by at most a sixteenth of the period. If no number of blocks is that
-/// good, it is the largest number that is allowed. `None` if even that number of blocks is shorter than a
-/// vector.
+/// overlaps the vector in front of it by at most a sixteenth of the period. If there is no such number, the
+/// largest number of blocks that a period may have. `None` if so many blocks are shorter than a vector.
 fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
     let waste = |count: usize| (count * block).next_multiple_of(register) - count * block;
     let fits = |count: usize| count * block >= register;
@@ -300,15 +301,15 @@ fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
 
 struct Source<'a> {
     atom: Atom,
-    /// For each atom of a period, in the order of the destination, its index among the atoms of the source.
+    /// For each atom of a period, in destination order: its index among the source atoms of the period.
     atoms: Cow<'a, [u32]>,
     /// How many source bytes a period spans.
     span: usize,
 }
 
 impl Source<'_> {
-    /// The source of `blocks` blocks that begin `step` bytes apart and span `span` bytes together. `None` if
-    /// the index of an atom does not fit 32 bits.
+    /// What a period of `blocks` blocks reads: on the source, blocks begin `step` bytes apart and span `span`
+    /// bytes together. `None` if the index of an atom does not fit 32 bits.
     fn new(atom: Atom, sources: &[u32], step: isize, blocks: usize, span: usize) -> Option<Source<'_>> {
         let per_byte = atom.per_byte();
         u32::try_from(span.checked_mul(per_byte)?).ok()?;
@@ -329,8 +330,8 @@ impl Source<'_> {
         self.atoms.len() / self.atom.per_byte()
     }
 
-    /// The index of the source byte that holds atom `time` of destination byte `at` of a period. A byte has
-    /// one atom, or two if atoms are half bytes.
+    /// The index of the source byte from which atom `time` of destination byte `at` of a period comes. A byte
+    /// has one atom, or two if atoms are half bytes: `time` is 0 for the low half, and 1 for the high half.
     fn byte(&self, at: usize, time: usize) -> u32 {
         match self.atom {
             Atom::Byte => self.atoms[at],
@@ -338,14 +339,14 @@ impl Source<'_> {
         }
     }
 
-    /// Whether atom `time` of destination byte `at` of a period is the high half of its source byte.
+    /// Whether atom `time` of destination byte `at` of a period comes from the high half of its source byte.
     fn is_high(&self, at: usize, time: usize) -> bool {
         self.atom == Atom::Nibble && self.atoms[2 * at + time] % 2 == 1
     }
 
-    /// Adds the lanes of the vector that begins at destination byte `first` to `lanes`, for each shuffle.
-    /// Returns the number of rounds of the vector, which is at least the number of windows that each of its
-    /// lanes needs. `None` if a lane needs more than `most` windows.
+    /// For each shuffle of the vector that begins at destination byte `first`, adds to `lanes` what its lanes
+    /// are made of. Returns the number of rounds of the vector: the largest number of windows of a lane, or
+    /// more. `None` if a lane needs more than `most` windows.
     fn rounds(&self, first: usize, [register, window, most]: [usize; 3], lanes: &mut Vec<Lane>) -> Option<usize> {
         let mut rounds = 0;
         for time in 0..self.atom.per_byte() {
@@ -358,27 +359,27 @@ impl Source<'_> {
                 lanes.push(lane);
             }
         }
-        // The code for whole registers of nibbles always takes four windows.
+        // If windows are whole registers and atoms are nibbles, there is code for four windows only.
         Some(if window != LANE && self.atom == Atom::Nibble { MOST_REGISTERS } else { rounds })
     }
 
-    /// Finds the windows of the lane that begins at destination byte `first`, for one of the shuffles. `None`
-    /// if the lane needs more than `most` windows.
+    /// Finds the source windows for the lane that begins at destination byte `first`, in shuffle number
+    /// `time`. `None` if the lane needs more than `most` windows.
     fn lane<const WINDOW: usize>(&self, first: usize, time: usize, most: usize) -> Option<Lane> {
         let length = u32::try_from(WINDOW).ok()?;
         let last = u32::try_from(self.span - WINDOW).ok()?;
         let bytes: [u32; WINDOW] = std::array::from_fn(|i| self.byte(first + i, time));
-        // For each byte of the lane: how many windows end in front of its source byte, and the index of the
-        // source byte in the next window.
+        // For each byte of the lane: how many windows end before its source byte, and so the number of its
+        // own window; and the index of the source byte in that window.
         let (mut rounds, mut indices) = ([0; WINDOW], [0; WINDOW]);
         let mut lane = Lane { begins: [0; MOST_WINDOWS], count: 0, places: [(0, 0); LONGEST_WINDOW] };
-        // The lowest source byte that is in no window yet.
+        // The lowest source byte of the lane that is in no window yet.
         let mut next = bytes.iter().copied().min()?;
         while next != u32::MAX {
             if lane.count == most {
                 return None;
             }
-            // A window may not end after the source bytes of the period, so the last window begins earlier.
+            // A window may not end after the source bytes of the period, so the last one may begin earlier.
             let (first, begins) = (next, next.min(last));
             lane.begins[lane.count] = begins;
             lane.count += 1;
@@ -398,11 +399,11 @@ impl Source<'_> {
     }
 }
 
-/// The source windows of one lane of a destination vector, in one shuffle.
+/// What one lane of a destination vector is made of, in one shuffle: its source windows.
 struct Lane {
     /// Where the windows begin, in rising order.
     begins: [u32; MOST_WINDOWS],
     count: usize,
-    /// For each byte of the lane, the number of the first window that holds it, and its index in that window.
+    /// Where the source byte of each byte of the lane is: in which window, and at which index of it.
     places: [(u8, u8); LONGEST_WINDOW],
 }

@@ -1,11 +1,11 @@
-//! Permutes blocks of 4-bit elements, if the destination index of an element has the same bits as its source
+//! Permutes blocks of 4-bit elements. An element's destination index must have the same bits as its source
 //! index, in another order.
 //!
-//! Write the index of an element in binary. The lowest bits are its place in a register, and the other bits
-//! are the number of the register. If the sizes of all loops are powers of two, a permutation only changes
-//! the order of the bits. A step combines pairs of registers whose numbers differ in one bit. It brings this
-//! bit into the register, and takes another bit out into the number. The places in a register get their bits
-//! one after the other, the lowest place first:
+//! Write the index of an element in binary. If a block is loaded into registers, the lowest bits are the
+//! element's place in its register, and the other bits are the number of the register. If the sizes of all
+//! loops are powers of two, a permutation of the elements only changes the order of the bits. A step combines
+//! pairs of registers whose numbers differ in one bit. It brings this bit into the register, and takes
+//! another bit out into the number. Each place gets its bit, the lowest place first:
 //!
 //! ```text
 //! numbers   places                in turns, from the source to the destination
@@ -15,17 +15,16 @@
 //! d c       e b a
 //! ```
 //!
-//! Weights in GPTQ's layout become Marlin's layout in five steps. With tables (`gathers`), each half of a
-//! byte would take eight windows. On a Xeon with registers of 32 bytes, the steps take 0.43 of the time of
-//! the tables.
+//! Weights in GPTQ's layout become Marlin's layout in five steps. By tables (`gathers`), each shuffle would
+//! take eight windows. On a Xeon with registers of 32 bytes, the steps take 0.43 of the time of tables.
 
-/// The most registers that a block fills: 1 KiB in registers of 32 bytes.
+/// The most registers that a block may fill. In registers of 32 bytes, so many hold 1 KiB.
 pub(crate) const MOST_REGISTERS: usize = 32;
 
-/// The number of the index bit that stands for 16 bytes (32 elements). Longer units are not interleaved.
+/// The number of the index bit that stands for 16 bytes (32 elements). No higher bit is moved.
 const LANE_PLACE: usize = 5;
 
-/// One step. It combines all pairs of registers whose numbers differ by `apart`.
+/// One step: what is done to each pair of registers whose numbers differ by `apart`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) change: Change,
@@ -41,11 +40,11 @@ pub(crate) enum Change {
     /// Exchanges halves of bytes: the bit in which the register numbers differ and the lowest index bit
     /// change places.
     Halves,
-    /// Interleaves units. The bit in which the register numbers differ comes in at the place of a unit, and
-    /// the highest bit of the place in a register goes out to the number.
+    /// Interleaves units. The bit in which the register numbers differ becomes the place bit of a unit, and
+    /// the highest place bit in a register becomes the bit of the register number.
     Interleave,
-    /// Deinterleaves units. The bit at the place of a unit goes out to the register number, and the bit of
-    /// the number comes in as the highest bit of the place in a register.
+    /// Deinterleaves units. The place bit of a unit becomes the bit in which the register numbers differ, and
+    /// that bit of the number becomes the highest place bit in a register.
     Deinterleave,
 }
 
@@ -53,8 +52,8 @@ pub(crate) enum Change {
 ///
 /// # Invariants
 ///
-/// 1. Each offset of `from` is at least `register` bytes in front of the end of a block on the source.
-/// 2. `from` and `order` have an entry for each register of a block, and at most [`MOST_REGISTERS`].
+/// 1. Each offset of `from` is at least `register` bytes before the end of a block on the source.
+/// 2. `from` and `order` have an entry for each register of a block: at most [`MOST_REGISTERS`] entries.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct IndexBits {
     pub(crate) register: usize,
@@ -66,14 +65,14 @@ pub(crate) struct IndexBits {
 }
 
 impl IndexBits {
-    /// Returns the steps for a block that spans `span` bytes of the source. `sources` has the source index of
-    /// each nibble of the destination. `None` if some bits of an index cannot change places by these steps.
+    /// Returns the steps for a block that spans `span` bytes of the source. For each nibble of a destination
+    /// block, `sources` has its index on the source. `None` if no steps of these kinds permute the block.
     pub(super) fn new(sources: &[u32], span: usize, register: usize) -> Option<IndexBits> {
         let (first, registers) = (*sources.first()?, sources.len() / (2 * register));
         if !sources.len().is_power_of_two() || !(2..=MOST_REGISTERS).contains(&registers) || !first.is_multiple_of(2) {
             return None;
         }
-        // For each bit of a destination index: how much the source index grows if the bit is set.
+        // For each bit of a destination index: by how much the source index grows when that bit is set.
         let bits = 0..sources.len().trailing_zeros();
         let added: Vec<u32> = bits.map(|bit| sources[1 << bit].checked_sub(first)).collect::<Option<_>>()?;
         let lowest = |i: usize| i & i.wrapping_neg();
@@ -81,13 +80,13 @@ impl IndexBits {
         if !(1..sources.len()).all(is_sum) {
             return None;
         }
-        // `inside` has the bits that are a place in a register, the lowest first. `outside` has the bits that
-        // are the number of a register.
+        // The numbers of destination index bits: `inside` has those that are a place in a register, the
+        // lowest place first. `outside` has those that are the number of a register.
         let places = (2 * register).trailing_zeros();
         let with_place = |place: u32| added.iter().position(|&added| added == 1 << place);
         let mut inside: Vec<usize> = (0..places).map(with_place).collect::<Option<_>>()?;
         let mut outside: Vec<usize> = (0..added.len()).filter(|bit| !inside.contains(bit)).collect();
-        // Where register `number` begins on the source, in half bytes.
+        // The source index of the first nibble of register `number`.
         let offset = |number: usize| {
             let bits = outside.iter().zip(0..).filter(|&(_, place)| number >> place & 1 == 1);
             bits.map(|(&bit, _): (&usize, u32)| added[bit]).try_fold(first, u32::checked_add)
@@ -114,8 +113,8 @@ impl IndexBits {
             let mut step = |change, at: usize, number: usize| {
                 steps.push(Step { change, unit: 1 << (at - 1), apart: 1 << number });
             };
-            // If the bit for this place is inside a register, a step takes it out to the register number
-            // first: an interleave if it is the highest bit, else a deinterleave.
+            // If the bit for this place is another place bit, a step first makes it a bit of the register
+            // number: an interleave if it is the highest place bit, else a deinterleave.
             let number = match inside.iter().position(|&bit| bit == place) {
                 Some(at) if at == top => {
                     step(Change::Interleave, place, 0);

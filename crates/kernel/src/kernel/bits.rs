@@ -1,8 +1,8 @@
-//! Rows of elements of 1, 2 or 4 bits. They are interleaved into words of 32 bits and back, or unpacked to a
-//! byte for each element and packed again.
+//! Rows of elements of 1, 2 or 4 bits. Kernels interleave such rows into words of 32 bits, and back, or
+//! unpack each element to a byte, and back.
 
 /// Rows of packed elements on one side, and on the other side one row of words of 32 bits. A word has one
-/// element of each row. TPUs store `s4` in tiles of `(8,1)` in this form.
+/// element of each row. XLA's tiles `(8,1)` of `s4`, for TPUs, have this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitInterleave {
     /// Bits of an element: 1, 2 or 4.
@@ -28,27 +28,27 @@ impl BitInterleave {
     }
 }
 
-/// The side that has the single row, in which the elements are interleaved.
+/// What the rows and the words are on each side, and with it the side that has the interleaved words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// The destination.
     Interleave,
-    /// The destination. Each source row has a byte for each element, and their low bits are packed.
+    /// The words are the destination. Each source row has a byte for each element, whose low bits are packed.
     Pack,
     /// The source.
     Deinterleave,
 }
 
-/// How an element changes between the source and the destination.
+/// Whether elements are unpacked or packed on the way from the source to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WidthChange {
-    /// The source is packed. In each unpacked byte, the bits above the element become copies of its sign, or
-    /// zeros.
+    /// The source is packed. In each byte of the destination, the bits above the element become copies of the
+    /// element's sign, or zeros.
     Unpack {
         /// Whether the bits above the element are copies of its sign.
         signed: bool,
     },
-    /// The destination is packed. Each element is the low bits of a source byte.
+    /// The destination is packed. Each element has the low bits of a byte of the source.
     Pack,
 }
 

@@ -1,21 +1,20 @@
 //! What kernels may assume: the conditions under which a copy is sound.
 //!
 //! The code over vectors (`simd/`) reads and writes through pointers, without bounds checks. The conditions
-//! that it relies on are checked here and in `reach.rs`, once, when a [`Copy`](crate::Copy) is made:
+//! on which that code relies are checked here and in `reach.rs`, once, when a [`Copy`](crate::Copy) is made:
 //!
-//! 1. **Reach.** In every iteration of the loops, all bytes that the kernel reads and writes are inside
-//!    `0..reach` on their side. [`Copy::run`](crate::Copy::run) asserts that both buffers are at least that
-//!    long.
+//! 1. **Reach.** In every iteration of the loops, all source bytes and all destination bytes of the kernel
+//!    are inside `0..reach`, which each side has for itself. [`Copy::run`](crate::Copy::run) asserts that
+//!    each buffer is at least as long as its reach.
 //! 2. **Form.** Runs, rows and columns are not empty, units are short enough for registers, and strides
 //!    inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit, and read
 //!    whole runs.
 //! 3. **Code.** There is code for the kernel's choices: a shuffle for the number of rows, or a staging buffer
-//!    with room for the panels ([`Panels::fit`](super::Panels::fit)
-//!    has the argument for panels).
+//!    with room for the panels ([`Panels::fit`](super::Panels::fit) has the argument for panels).
 //! 4. **Non-temporal stores** are made only by a copy that streams, because a fence runs after such a copy.
 //!
-//! [`Kernel::fit`] checks conditions 2, 3 and 4, in a match with an arm for each kind of kernel. The kernels
-//! in safe Rust (`portable/`) need only condition 2.
+//! [`Kernel::fit`] checks conditions 2, 3 and 4, with an arm of a `match` for each kind of kernel. The
+//! kernels in safe Rust (`portable/`) need only condition 2.
 
 use std::fmt;
 
@@ -36,8 +35,8 @@ pub enum Misfit {
     Reach,
     /// An axis is empty, a unit is too long, or a stride inside the kernel is negative.
     Form,
-    /// There is no code that runs the kernel as it is: for example, no shuffle for its number of rows, or no
-    /// room in the staging buffer.
+    /// There is no code that runs the kernel as it is: for example, no shuffle for its number of rows, or too
+    /// little room in the staging buffer.
     Code,
 }
 
@@ -62,8 +61,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl Kernel {
-    /// Checks conditions 2 to 4 of the [module](self). The reach was computed before this call, so lengths do
-    /// not overflow.
+    /// Checks conditions 2 to 4 of the [module](self). The reach of the kernel was computed before this call,
+    /// so products of its numbers do not overflow.
     pub(crate) fn fit(&self, context: Context<'_>) -> Result<(), Misfit> {
         if !self.is_well_formed() {
             return Err(Misfit::Form);
@@ -89,7 +88,7 @@ impl Kernel {
                     && tile
             }
             Kernel::InterleaveBits { rows, .. } => !SMALL_PROGRAM && matches!(rows.bits, 1 | 2 | 4),
-            // The fields of block permutations and channels are private, and their tables are made from them.
+            // The fields of these kernels are private, and their constructors make the tables that fit them.
             Kernel::PermuteBlocks(_) | Kernel::Channels(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
         }
@@ -115,7 +114,7 @@ impl Kernel {
     }
 }
 
-/// Whether the destination is one run repeated without a gap, and registers hold a whole number of runs.
+/// Whether one run is repeated on the destination without a gap, and registers hold a whole number of runs.
 fn repeats(run: usize, count: Stride) -> bool {
     count.source == 0 && usize::try_from(count.destination) == Ok(run) && run.is_power_of_two()
 }
@@ -129,7 +128,7 @@ impl Transpose {
             Transpose::Squares => whole_units && matches!(unit, 4 | 8 | 16) && plane.has_constant_pitches(),
             Transpose::Interleave(by) => {
                 let one = whole_units && has_shuffle(*unit, rows.extent);
-                // The destination is one dense row, so nothing is collected in a staging buffer.
+                // The destination is one dense row, for which there is no code with a staging buffer.
                 one && plane.interleaves().is_some() && *by == Rows::Direct
             }
             Transpose::Deinterleave(by) => {
@@ -159,7 +158,7 @@ impl PlaneRuns {
         let ordered = match self.order {
             RunOrder::Source => self.unaligned.is_some() && fills_lines(plane) && plane.has_constant_pitches(),
             RunOrder::FewColumns(few) => few > 0 && matches!(plane.unit, 32 | 64 | 128) && plane.has_constant_pitches(),
-            // Two runs of half a line are stored together, so every piece has an even number of runs.
+            // Two runs of half a line are stored together, so an even number of runs is copied at a time.
             RunOrder::Pieces(piece) => piece > 0 && piece % 2 == 0,
         };
         // Whether all destination rows of all iterations start at a line, if the first one does.
@@ -170,7 +169,7 @@ impl PlaneRuns {
     }
 }
 
-/// Whether the runs of a plane are whole cache lines, or halves of a line.
+/// Whether the units of a plane are whole cache lines, or halves of a line.
 #[must_use]
 pub fn fills_lines(plane: &Plane) -> bool {
     plane.unit.is_multiple_of(LINE) || plane.unit == LINE / 2
@@ -178,8 +177,8 @@ pub fn fills_lines(plane: &Plane) -> bool {
 
 impl Rows {
     // Proved for every input (proofs/lemmas.py):
-    // * joined.stage: every run that is joined ends inside a row of the staging buffer.
-    // * joined.accepts: two runs or more that fit such a row are accepted.
+    // * joined.stage: all joined runs end inside a row of the staging buffer.
+    // * joined.accepts: two or more runs that fit a row of the staging buffer are accepted.
     fn has_code(self, row: usize, pitch: isize, context: Context<'_>) -> bool {
         match self {
             Rows::Direct => true,

@@ -6,10 +6,10 @@
 //!         transpose 64 x 100          kernel: what runs in each iteration, with its own few numbers
 //! ```
 //!
-//! A [`Kernel`] says *what runs*. It says not only that a plane is transposed, but also by which code, in
-//! which panels and through which staging buffer. The caller that makes a kernel knows the sizes, the strides
-//! and the machine, and decides. [`Copy::new`](crate::Copy::new) checks that there is code for the decision
-//! (`fit.rs`). Running the kernel is one dispatch without further decisions.
+//! A [`Kernel`] says *what runs*: for example, that a plane is transposed, and also by which code, in which
+//! panels and through which staging buffer. The caller that makes a kernel knows the sizes, the strides and
+//! the machine, and decides all this. [`Copy::new`](crate::Copy::new) checks that there is code for the
+//! decision (`fit.rs`). Running the kernel is one dispatch without further decisions.
 //!
 //! All offsets, strides and lengths are in bytes.
 
@@ -38,11 +38,11 @@ pub const LONGEST_UNIT: usize = 2 * crate::machine::LINE;
 /// The most rows that are interleaved into one row. There are shuffles for 2, 3, 4, 8 and 16 rows of units.
 pub const MOST_INTERLEAVED: usize = 16;
 
-/// The longest run that several iterations form together in the staging buffer of a deinterleave, in bytes.
-/// [`Rows::Joined`] joins them.
+/// The longest run, in bytes, that [`Rows::Joined`] makes of the runs of several iterations, in the staging
+/// buffer of a deinterleave.
 pub const JOINED_RUN: usize = 1 << 10;
 
-/// How many columns go into the staging buffer at a time, if a unit is too long for a register.
+/// How many columns go into the staging buffer at a time, if units are too long for registers.
 pub const RUN_COLUMNS: usize = 16;
 
 /// The code that runs in each iteration of the loops, with its lengths, counts, strides and tables.
@@ -52,18 +52,18 @@ pub enum Kernel {
     Runs {
         /// The length of a run in bytes.
         run: usize,
-        /// The number of runs, and their strides, which are at least 0.
+        /// How many runs an iteration copies, and their strides, which are at least 0.
         count: Stride,
         /// The code that copies the runs.
         by: Runs,
     },
-    /// Copies a run of `run` bytes for each pair of offsets, in each iteration of `count`.
+    /// Copies a run of `run` bytes for each pair of offsets, in each iteration of the inner loop `count`.
     Table {
         /// The length of a run in bytes.
         run: usize,
         /// The offsets of each run, source and destination, from the start of an iteration of `count`.
         offsets: Offsets,
-        /// The number of iterations, and their strides, which are at least 0.
+        /// The number of iterations of that inner loop, and its strides, which are at least 0.
         count: Stride,
     },
     /// Transposes a plane.
@@ -73,7 +73,7 @@ pub enum Kernel {
         /// The code that transposes the plane.
         by: Transpose,
     },
-    /// Permutes the bytes, or the halves of bytes, of many small blocks.
+    /// Permutes the bytes, or the halves of bytes, of many small, equal blocks.
     PermuteBlocks(BlockPermutation),
     /// Copies some units of every group of units.
     Channels(Channels),
@@ -91,20 +91,20 @@ pub enum Kernel {
 /// How contiguous runs are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// One short run is loaded into a register, and the register is stored again and again.
+    /// The run, which is short, is loaded into a register once. The register is stored until the row is full.
     Repeat,
     /// Runs of 1, 2, 4, 8, 12 or 16 bytes are copied by one load and one store each.
     Words,
     /// Runs of 17 to 256 bytes are copied as two halves, which may overlap: the first bytes and the last
-    /// bytes. So no length needs a branch.
+    /// bytes. So runs are copied without a branch on their length.
     Halves,
     /// Runs of at least a cache line are copied line by line, in an order that hardware prefetchers do not
     /// follow.
     Scattered,
-    /// Runs are copied line by line. With non-temporal stores, two neighbouring runs that share a line store
-    /// the line once, as a whole.
+    /// Runs are copied line by line. With non-temporal stores, a destination line that two neighbouring runs
+    /// share is stored once, as a whole.
     Lines {
-        /// How many runs ahead the source is prefetched; 0 for no prefetch.
+        /// How many runs ahead of the copy the source is prefetched; 0 for no prefetch.
         ahead: u32,
     },
     /// Runs are copied by the standard library's `memcpy`.
@@ -117,16 +117,16 @@ pub enum Transpose {
     /// The plane is copied unit by unit, because it is too small or too narrow for vectors. Units have 1, 2,
     /// 4 or 8 bytes.
     Units,
-    /// Squares of units that fill registers are transposed in registers, and the remaining units one by one.
-    /// Units have 4, 8 or 16 bytes. Both pitches are constant.
+    /// As many rows and columns as a register has units (squares) are transposed in registers, and the
+    /// remaining units one by one. Units have 4, 8 or 16 bytes. Both pitches are constant.
     Squares,
     /// A few source rows are interleaved, in registers, into one dense row of the destination.
     Interleave(Rows),
     /// One dense row of the source is deinterleaved, in registers, into a few rows of the destination.
     Deinterleave(Rows),
-    /// Blocks are transposed in registers. The whole plane is one panel, and is in a cache.
+    /// Blocks are transposed in registers. The plane is a single panel, and is in a cache.
     Panel {
-        /// Whether the blocks are in an order that hardware prefetchers do not follow.
+        /// Whether blocks are transposed in an order that hardware prefetchers do not follow.
         scattered: bool,
     },
     /// Blocks are transposed in registers, panel by panel.
@@ -140,23 +140,23 @@ pub enum Transpose {
 pub struct PlaneRuns {
     /// The order of the runs.
     pub order: RunOrder,
-    /// How many source rows ahead the source is prefetched; 0 for no prefetch.
+    /// How many source rows ahead of the copy the source is prefetched; 0 for no prefetch.
     pub ahead: u32,
-    /// The panels that run instead if lines must be written with non-temporal stores, but the destination
-    /// does not start at a line. The address of a destination is known only when the copy runs.
+    /// What runs instead if whole lines are to be streamed and the destination does not start at a line:
+    /// panels. The address of the destination is known only when the copy runs.
     pub unaligned: Option<Panels>,
 }
 
 /// The order in which the runs of a plane are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOrder {
-    /// With non-temporal stores: the source is read front to back, and each destination row gets one line in
-    /// turn.
+    /// With non-temporal stores: the source is read front to back, and the destination rows get one line
+    /// each, in turns.
     Source,
     /// With ordinary stores: this many columns of the source are copied front to back, and then the next
     /// columns.
     FewColumns(u8),
-    /// This many runs of a destination row are copied, then this many runs of the next destination row.
+    /// This many runs of a destination row are copied, and then as many of the next destination row.
     Pieces(u16),
 }
 
@@ -166,11 +166,11 @@ pub enum Rows {
     /// Registers are stored directly to the destination rows.
     Direct,
     /// With non-temporal stores: a staging buffer collects some lines of each row, which are then stored row
-    /// by row. This is for registers of half a line, because a CPU has few buffers for lines that are written
-    /// in part.
+    /// by row. This is for registers of half a line: they write lines in part, for which a CPU has few
+    /// buffers.
     Staged,
-    /// With non-temporal stores: a staging buffer collects this many iterations. In every destination row,
-    /// the runs of these iterations continue each other.
+    /// With non-temporal stores: a staging buffer collects the runs of this many iterations, which continue
+    /// each other in every destination row.
     Joined(u16),
 }
 
@@ -183,15 +183,15 @@ pub struct Access {
     pub prefetch: Prefetch,
 }
 
-/// How the source is prefetched between iterations. Kernels of planes and of long lists of runs have their
-/// own distances, in panels, rows or runs.
+/// How the source is prefetched between iterations. Some kernels have a distance of their own besides, in
+/// panels, rows or runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefetch {
     /// Nothing is prefetched.
     None,
-    /// Prefetches the source of the iteration that is this many iterations ahead, at least 1.
+    /// Prefetches the source of a later iteration: this many iterations ahead, at least 1.
     Iterations(u32),
-    /// Prefetches the source this many bytes ahead, in the row that is being copied.
+    /// Prefetches this many bytes ahead in the source row that is being copied.
     InRow(u32),
 }
 
@@ -201,7 +201,7 @@ impl Access {
 }
 
 impl Kernel {
-    /// Whether few copies use this kernel. Programs with the feature `small` run it in safe Rust.
+    /// Whether a kernel is so rare that programs with the feature `small` run it in safe Rust.
     pub(crate) fn is_rare(&self) -> bool {
         matches!(self, Kernel::InterleaveBits { .. } | Kernel::ChangeWidth(_))
     }

@@ -9,29 +9,28 @@
 //!                                         column 3       d  h  l
 //! ```
 //!
-//! A *row* is always a row of the source, and a *column* is always a column of the source. So in memory, the
-//! rows of the destination are the columns. Each axis lists the offsets on the side where the axis is not
-//! packed: `rows` has the offsets of the source rows, and `columns` the offsets of the destination rows.
+//! A *row* is always a row of the source, and a *column* is always a column of the source. So each row of the
+//! destination in memory is a column. Each axis lists the offsets on the side where the axis is not packed:
+//! `rows` has the offsets of the source rows, and `columns` the offsets of the destination rows.
 
 use std::fmt;
 
-/// The largest micro-tile in bytes. One shuffle inside a 16-byte lane transposes it.
+/// The largest size in bytes of a micro-tile: a unit that one shuffle inside lanes transposes.
 pub const MICRO_TILE: usize = 16;
 
 /// A plane of units. The unit at (row, column) moves from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plane {
-    /// The length of a unit in bytes. The order of the bytes of a unit is kept, unless the unit is a
-    /// micro-tile.
+    /// The length of a unit in bytes. The bytes of a unit stay in order, unless the unit is a micro-tile.
     pub unit: usize,
     /// The columns of the source, `unit` bytes apart. Column c becomes the row of the destination that starts
     /// at `columns.offset(c)`.
     pub columns: Axis,
-    /// The rows of the source. Row r starts at `rows.offset(r)` on the source, and its units become number r
-    /// in each destination row.
+    /// The rows of the source. Row r starts at `rows.offset(r)` on the source, and its units go to place r of
+    /// each destination row.
     pub rows: Axis,
-    /// The shape of a unit that is itself a small plane, and is transposed on the way.
+    /// The shape of the units if they are micro-tiles: small planes themselves, transposed on the way.
     pub micro_tile: Option<MicroTile>,
 }
 
@@ -46,7 +45,7 @@ impl Plane {
         self.rows.extent.saturating_mul(self.unit)
     }
 
-    /// Whether the rows of either side have a constant pitch that is not negative.
+    /// Whether source rows and destination rows both have a constant pitch that is not negative.
     pub fn has_constant_pitches(&self) -> bool {
         self.rows.stride().is_some() && self.columns.stride().is_some()
     }
@@ -84,14 +83,14 @@ impl MicroTile {
         rows.saturating_mul(columns).saturating_mul(element)
     }
 
-    /// Whether there is a shuffle for the tile. There is one if whole tiles fill 16 bytes.
+    /// Whether there is a shuffle that transposes the micro-tile: whether whole micro-tiles fill 16 bytes.
     pub(super) fn has_shuffle(self) -> bool {
         let bytes = self.bytes();
         bytes.is_power_of_two() && bytes <= MICRO_TILE
     }
 
-    /// The byte shuffle that transposes all micro-tiles in 16 bytes. It has the index of the source byte for
-    /// each byte of the result. All indices are 0 if whole tiles do not fill 16 bytes.
+    /// The indices of the shuffle that transposes all micro-tiles in 16 bytes: for each byte of the result,
+    /// the index of the source byte. All indices are 0 if whole micro-tiles do not fill 16 bytes.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let [rows, columns, element] = [self.rows, self.columns, self.element].map(usize::from);
         let mut bytes = [0; MICRO_TILE];
@@ -110,8 +109,8 @@ impl MicroTile {
     }
 }
 
-/// One axis of a plane. It is packed on one side. On the other side its indices are at strided or listed
-/// offsets.
+/// One axis of a plane. The axis is packed on one side. On the other side, it has a constant stride, or a
+/// list of the offset of each index.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Axis {
     /// The number of indices.
@@ -137,13 +136,13 @@ impl fmt::Debug for Axis {
 enum Offsets {
     /// A constant stride. If it is negative, index 0 has the highest offset, and the last index has offset 0.
     Stride(isize),
-    /// Several loops fused into one axis. One list holds everything, so that an axis is three words: the
-    /// offset of every index, then the stride and the extent of each loop, the innermost loop first, and last
-    /// the number of loops.
+    /// Several loops fused into one axis. All numbers are in one list, so that an axis is three words long:
+    /// the offset of every index, then the stride and the extent of each loop, the innermost loop first, and
+    /// last the number of loops.
     Table(Box<[usize]>),
 }
 
-/// The strides and extents at the end of a table, and the number of offsets in front of them.
+/// The strides and extents at the end of the list of numbers, and how many offsets are in front of them.
 fn loops_of_table(table: &[usize]) -> (&[usize], usize) {
     let loops = || {
         let (&loops, rest) = table.split_last()?;
@@ -154,8 +153,8 @@ fn loops_of_table(table: &[usize]) -> (&[usize], usize) {
 }
 
 impl Axis {
-    /// An axis of `extent` indices, `stride` bytes apart. Offsets are never negative: with a negative stride,
-    /// the last index has offset 0, and index 0 has the highest offset.
+    /// An axis of `extent` indices, `stride` bytes apart. Offsets are never negative: if the stride is, the
+    /// last index has offset 0, and index 0 has the highest offset.
     #[must_use]
     pub fn new(extent: usize, stride: isize) -> Axis {
         Axis { extent, offsets: Offsets::Stride(stride) }
@@ -165,7 +164,7 @@ impl Axis {
     ///
     /// # Panics
     ///
-    /// If the axis is a table that ends before index `i`.
+    /// If the axis has listed offsets, and fewer than `i + 1` of them.
     #[inline(always)]
     #[allow(
         clippy::arithmetic_side_effects,
@@ -201,7 +200,7 @@ impl Axis {
         }
     }
 
-    /// The loops that the axis was made of, as pairs of stride and extent. The innermost loop is first.
+    /// The loops of which the axis was made, as pairs of stride and extent. The innermost loop comes first.
     pub fn loops(&self) -> impl Iterator<Item = (usize, usize)> {
         let (one, table): (_, &[_]) = match &self.offsets {
             Offsets::Stride(stride) => (Some((stride.unsigned_abs(), self.extent)), &[]),
@@ -212,7 +211,7 @@ impl Axis {
     }
 
     /// Whether the axis has an offset for every index. The field `extent` is public, so it may have been
-    /// changed after the table was made.
+    /// changed since the offsets were listed.
     pub(super) fn is_whole(&self) -> bool {
         match &self.offsets {
             Offsets::Stride(_) => true,
@@ -231,15 +230,15 @@ impl Axis {
     }
 
     /// Returns the axis with further loops outside of it. Each loop is a pair of stride and extent; the
-    /// innermost loop is first.
+    /// innermost loop comes first.
     pub fn inside(self, outer: &[(usize, usize)]) -> Axis {
-        // Nothing saturates or wraps here, because all these offsets are inside a buffer.
+        // No product saturates and no sum wraps, because all these offsets are inside a buffer.
         let extent = outer.iter().fold(self.extent, |product, &(_, extent)| product.saturating_mul(extent));
         let numbers = self.loops().chain(outer.iter().copied()).count().saturating_mul(2).saturating_add(1);
         let mut offsets = Vec::with_capacity(extent.saturating_add(numbers));
         offsets.extend((0..self.extent).map(|i| self.offset(i)));
         for &(stride, extent) in outer {
-            // The offsets are appended in runs that double in length, because the loops may be short.
+            // Each turn appends twice as many offsets as the turn before, because the loops may be short.
             let (inner, mut iterations) = (offsets.len(), 1);
             while iterations < extent {
                 let more = iterations.min(extent.saturating_sub(iterations));

@@ -17,10 +17,10 @@ impl Reach {
     // Proved for every input (proofs/lemmas.py):
     // * reach.inside: every iteration of an answer begins at or after byte 0, and ends at or before the
     //   reach.
-    // * reach.reached: one iteration ends at the reach.
-    // * reach.fits: every distance of an answer fits.
+    // * reach.reached: one of the iterations ends at the reach.
+    // * reach.fits: every distance that an answer is made of fits an `isize`.
     // * reach.error: without an answer, an iteration begins before byte 0 or ends after the last address, or
-    //   a distance does not fit.
+    //   a distance does not fit an `isize`.
     pub(crate) fn new(kernel: &Kernel, loops: &[Loop], start: (usize, usize)) -> Result<Reach, Misfit> {
         let reach = || {
             let (source, destination) = kernel.span();
@@ -48,8 +48,8 @@ impl Reach {
 type Offsets = (isize, isize);
 
 impl Loop {
-    /// The least and the largest offset of all iterations, source and destination. `None` if an offset
-    /// overflows.
+    /// The least offset and the largest offset of all iterations, each for the source and the destination.
+    /// `None` if an offset overflows.
     fn ends(&self) -> Option<(Offsets, Offsets)> {
         match self {
             Loop::Strided(stride) => {
@@ -68,11 +68,11 @@ fn largest(offsets: &[(usize, usize)]) -> (usize, usize) {
     offsets.iter().fold((0, 0), |largest, offset| (largest.0.max(offset.0), largest.1.max(offset.1)))
 }
 
-/// How the contiguous runs of one iteration of a kernel follow each other on one side.
+/// Where the contiguous runs of one iteration of a kernel begin on one side.
 enum Step<'a> {
-    /// The stride in bytes, and the number of runs.
+    /// A stride in bytes, and the number of runs.
     Strided(usize, usize),
-    /// The offsets of a table. `Side` chooses the source offsets or the destination offsets of its entries.
+    /// The offsets of a table. `Side` chooses the source offset or the destination offset of each entry.
     Listed(&'a [(usize, usize)], Side),
     Axis(&'a Axis),
 }
@@ -105,12 +105,12 @@ impl Step<'_> {
 }
 
 impl Kernel {
-    /// One side of an iteration: the length of a contiguous run, and the steps between runs. `None` if a
-    /// length overflows.
+    /// One side of an iteration: the length of a contiguous run, and where the runs begin. `None` if a length
+    /// overflows.
     fn side(&self, side: Side) -> Option<(usize, [Step<'_>; 2])> {
         let source = side == Side::Source;
         let counted = |count: &Stride| {
-            // Strides inside a kernel are at least 0, by condition 2 of `fit.rs`.
+            // By condition 2 of `fit.rs`, the strides inside a kernel are at least 0.
             Step::Strided(if source { count.source } else { count.destination }.unsigned_abs(), count.extent)
         };
         let rows = |row: usize, pitch: usize, rows: usize, apart: bool| match apart {

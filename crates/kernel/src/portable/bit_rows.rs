@@ -1,4 +1,4 @@
-//! Copies of a row of bits that starts at any bit of a byte, eight bytes at a time.
+//! Copies of a row of bits that may start at any bit of a byte, eight bytes at a time.
 
 fn byte(bit: u64) -> usize {
     number(bit / 8)
@@ -16,7 +16,7 @@ fn number(number: u64) -> usize {
 ///
 /// If the row is not inside both buffers.
 pub fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
-    // The bits up to the first whole byte of the destination are the head. Whole bytes follow, and then the
+    // The row is its head, the bits up to the first whole byte of the destination, then whole bytes, then its
     // tail.
     let head = (to.next_multiple_of(8) - to).min(bits);
     let (whole, tail) = ((bits - head) / 8, (bits - head) % 8);
@@ -33,7 +33,7 @@ pub fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits:
     }
 }
 
-/// Fills the destination with the source bits from bit `shift` on.
+/// Fills the destination with source bits, from bit `shift` of the first source byte on.
 fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     if shift == 0 {
         return destination.copy_from_slice(&source[..destination.len()]);
@@ -42,7 +42,7 @@ fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     let after = 8 * words.len();
     let (low, high) = (source.as_chunks::<8>().0, source[1..].as_chunks::<8>().0);
     for ((word, low), high) in words.iter_mut().zip(low).zip(high) {
-        // Eight bytes of the result need nine source bytes, loaded as two words that overlap in seven.
+        // Eight bytes of the result need nine source bytes, loaded as two words that share seven.
         *word = ((u64::from_le_bytes(*low) >> shift) | (u64::from_le_bytes(*high) << (8 - shift))).to_le_bytes();
     }
     for (byte, pair) in rest.iter_mut().zip(source[after..].windows(2)) {
@@ -50,7 +50,7 @@ fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     }
 }
 
-/// Reads `bits` bits, at most 8, from bit `start` on. The higher bits of the result have no meaning.
+/// Reads `bits` bits, at most 8, from bit `start` on. The higher bits of the result may be anything.
 fn take(source: &[u8], start: u64, bits: u64) -> u8 {
     let (first, shift) = (byte(start), start % 8);
     match source.get(first + 1) {
@@ -59,7 +59,7 @@ fn take(source: &[u8], start: u64, bits: u64) -> u8 {
     }
 }
 
-/// Writes the low `bits` bits of `value`. All of them go into one byte.
+/// Writes the low `bits` bits of `value` to the destination, from bit `start` on. They are all in one byte.
 fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
     let shift = start % 8;
     let mask = (u8::MAX >> (8 - bits)) << shift;

@@ -7,8 +7,8 @@ pub(super) fn interleave_bits(source: &[u8], destination: &mut Destination<'_>, 
     let BitInterleave { bits, row, pitch, direction } = *interleave;
     let rows = interleave.rows();
     let (in_byte, mask) = (8 / bits, u8::MAX >> (8 - bits));
-    // Puts one destination byte together. `element(i)` says in which source byte element `i` is, and where in
-    // it.
+    // Makes one destination byte. For element `i` of this byte, `element(i)` returns the index of its source
+    // byte, and its place in that byte.
     let byte = |element: &dyn Fn(usize) -> (usize, usize)| {
         let parts = (0..in_byte).map(|part| (part, element(part)));
         parts.fold(0, |value, (part, (byte, from))| {

@@ -1,8 +1,8 @@
-//! Kernels in safe Rust. They are correct on any CPU, and the kernels over vectors are tested against them.
+//! Kernels in safe Rust, which run on any CPU. The kernels over vectors are tested against these kernels.
 //!
-//! The kernels write through [`Destination::write`](crate::Destination::write), which also works for memory
-//! that must not be read. Only [`bit_rows`] and the kernels of packed elements read the destination, because
-//! their elements share bytes with neighbours.
+//! The kernels write through [`Destination::write`](crate::Destination::write), which also works if the
+//! destination must not be read. Only [`bit_rows`] and the kernels of packed elements read the destination,
+//! because their elements share bytes with neighbours.
 
 pub mod bit_rows;
 mod interleave_bits;
@@ -20,12 +20,12 @@ use crate::level::SMALL_PROGRAM;
 /// for x86-64 runs only rare kernels in safe Rust, so it leaves this code out.
 const FAST: bool = !(SMALL_PROGRAM && cfg!(target_arch = "x86_64"));
 
-/// Runs one iteration of a kernel, which begins at the start of the source and of the destination.
+/// Runs one iteration of a kernel. The iteration begins at the start of `source` and of `destination`.
 ///
 /// # Panics
 ///
-/// If the iteration is not inside a buffer. Tests compare the kernels over vectors with this code, so it
-/// checks every access.
+/// If the iteration is not inside a buffer. This code checks every access, because tests compare the kernels
+/// over vectors with it.
 pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<'_>) {
     match kernel {
         Kernel::Runs { run, count, .. } => copy_runs(source, destination, *run, *count),
@@ -55,7 +55,7 @@ fn at(count: Stride, i: usize) -> (usize, usize) {
     (i * count.source.unsigned_abs(), i * count.destination.unsigned_abs())
 }
 
-/// Copies runs of `run` bytes. Common lengths are constants, so that a run takes one load and one store.
+/// Copies runs of `run` bytes. Common lengths are constants, so that such a run takes one load and one store.
 fn copy_runs(source: &[u8], destination: &mut Destination<'_>, run: usize, count: Stride) {
     match run {
         1 if FAST => copy_runs_of::<1>(source, destination, count),
@@ -99,15 +99,15 @@ fn transpose(source: &[u8], destination: &mut Destination<'_>, plane: &Plane) {
     }
 }
 
-/// Transposes square blocks of units. Every cache line of either side is used up while it is in the cache.
+/// Transposes square parts of a plane, so that each cache line is used up while it is in the cache.
 fn transpose_blocks<const UNIT: usize>(source: &[u8], destination: &mut Destination<'_>, plane: &Plane) {
     let Plane { columns, rows, .. } = plane;
     let side = (64 / UNIT).max(8);
     for first_column in (0..columns.extent).step_by(side) {
         for first_row in (0..rows.extent).step_by(side) {
             let few = first_row..(first_row + side).min(rows.extent);
-            // The row offsets are listed first, or the compiler would make an inner loop for every kind of
-            // axis.
+            // The row offsets are listed first. Otherwise the compiler would make an inner loop for every
+            // kind of axis.
             let mut offsets = [0; 64];
             few.clone().zip(&mut offsets).for_each(|(row, offset)| *offset = rows.offset(row));
             for column in first_column..(first_column + side).min(columns.extent) {

@@ -31,7 +31,7 @@ fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mu
     }
 }
 
-/// The low `bits` bits of a byte. The bits above become copies of the sign, or zeros.
+/// The low `bits` bits of a byte. The bits above them become copies of the element's sign, or zeros.
 #[inline(always)]
 fn extended(byte: u8, bits: usize, signed: bool) -> u8 {
     let low = byte & mask(bits);
@@ -48,7 +48,7 @@ const fn mask(bits: usize) -> u8 {
 ///
 /// # Panics
 ///
-/// If an element is not inside a buffer, or is packed into a destination that cannot be read.
+/// If an element is not inside its buffer, or if elements are packed into a destination that is not readable.
 pub fn change_elements(
     source: &[u8],
     from: usize,

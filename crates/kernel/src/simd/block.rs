@@ -1,18 +1,18 @@
 //! Blocks: the parts of a panel that are transposed in registers.
 //!
-//! A transpose moves units from source rows to destination columns. If it moves one unit at a time, each
+//! A transpose moves each source row to a column of the destination. If it moves one unit at a time, each
 //! store goes to another cache line than the store before, and a line is visited once for each of its units.
 //!
-//! A *block* is the piece of a plane that makes whole lines out of whole vectors. It has as many rows as one
+//! A *block* is the part of a plane that makes whole lines out of whole vectors. It has as many rows as one
 //! cache line of the destination has units, and as many columns as a vector has units. A block loads vectors
 //! along source rows and stores vectors along destination rows, so it touches each line of either side once.
-//! In between, units move from register to register:
+//! Between loads and stores, units move from register to register:
 //!
 //! 1. Whole 16-byte lanes trade places between the registers, so that each register has lanes of equal
 //!    columns ([`Vector::load_transposed`]).
 //! 2. In every lane, units are interleaved with the units of another register, `log2(IN_LANE)` times
-//!    ([`transposed_lanes`]). These rounds are a perfect shuffle: register `i` and register `i + IN_LANE / 2`
-//!    become registers `2 * i` and `2 * i + 1`.
+//!    ([`transposed_lanes`]). Each such round is a perfect shuffle: register `i` and register `i + IN_LANE /
+//!    2` become registers `2 * i` and `2 * i + 1`.
 //!
 //! ```text
 //! 4-byte units, vectors of two lanes; digits are columns
@@ -33,11 +33,11 @@
 //!         the columns that fill no vector, and the rows that fill no line, go to `edge`
 //! ```
 //!
-//! A register of 64 bytes is a line, so a block is one square. A register of 32 bytes is half a line, so a
-//! block is two squares, one above the other. With non-temporal stores, both squares are loaded before either
-//! square is stored. The halves of a line then leave the CPU together.
+//! A register of 64 bytes is a line, so a block has as many rows as columns: it is one *square*. A register
+//! of 32 bytes is half a line, so a block is two squares, one below the other. With non-temporal stores, both
+//! squares are loaded before the first store, so that both halves of a line leave the CPU together.
 //!
-//! Each panel is one call through a pointer. The function is compiled once for each length of a unit.
+//! One call through a pointer transposes a panel. The function is compiled once for each length of a unit.
 
 use std::mem::MaybeUninit;
 
@@ -48,7 +48,7 @@ use super::square::{Corner, How, Panel, TransposePanel, lanes, square, store, tr
 use super::vector::{Operation, Vector};
 use crate::machine::LINE;
 
-/// The function that transposes panels of `unit`-byte units; `None` if registers do not hold such units.
+/// The function that transposes panels of units of `unit` bytes. `None` if registers do not hold such units.
 #[inline(always)]
 pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {
@@ -69,7 +69,7 @@ unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     panel: &Panel<'_>,
     prefetch: &mut PanelPrefetch<'_>,
 ) {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the operation `Blocks` has the contract of this function.
     unsafe { V::vectorize(Blocks::<UNIT, IN_LANE>(panel, prefetch)) }
 }
 
@@ -103,8 +103,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
             let here = (column_count - first).min(in_line);
             for line in if first < wide * in_line { high } else { 0 }..lines {
                 // A staging buffer gets whole vectors, also where the last line of a row has fewer units. The
-                // surplus may land in the first line of the next row, so the lines of a row are stored from
-                // last to first.
+                // surplus may land in the first line of the next row of the buffer, which is stored later:
+                // lines are stored from last to first.
                 let line = if how.staged { lines - 1 - line } else { line };
                 let row = line * in_line;
                 let high = (row_count - row).min(in_line);
@@ -125,7 +125,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                         let mut part = corner;
                         for _ in 0..LINE / V::BYTES {
                             // SAFETY: there are blocks only if the panel has `in_line` rows from `row` on.
-                            // The `LINE / V::BYTES` squares of `units` rows each are these rows.
+                            // The `LINE / V::BYTES` squares divide these rows: each has `units` of them.
                             unsafe { square::<V, UNIT, IN_LANE, LANES, false>(&how, part, prefetch) };
                             part = part.moved([0, units, V::BYTES, 0]);
                         }
@@ -134,8 +134,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                 }
                 for column in (first + whole..first + here).step_by(units) {
                     let columns = (first + here - column).min(units);
-                    // SAFETY: the `high` rows from `row` on and the columns up to `first + here` are inside
-                    // the panel.
+                    // SAFETY: the `high` rows from `row` on are inside the panel, and so are the columns up
+                    // to `first + here`.
                     unsafe {
                         prefetch.issue::<V>(units);
                         edge::<V, UNIT, IN_LANE>(panel, (row, high), (column, columns));
@@ -161,15 +161,15 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
     let units = IN_LANE * LANES;
     let Corner { from, rows, to, columns } = corner;
     if V::BYTES == LINE {
-        // SAFETY: a vector is a line, so a square is the whole block.
+        // SAFETY: a vector is a line, so a square is the whole block, and the contract covers its rows.
         unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, corner, prefetch) };
         return;
     }
     // The two halves of a line are stored one after the other, so that the CPU combines them into one write.
     let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: a line is two vectors, so the `units` rows from row 0 on and the `units` rows after them are
-    // the `LINE / UNIT` rows of the contract. Each destination row is written as two aligned vectors, which
-    // are its line.
+    // SAFETY: a line is two vectors, so the `units` rows from row 0 on and the next `units` rows are the
+    // `LINE / UNIT` rows of the contract. Each destination row is written as two aligned vectors, which are
+    // its line.
     unsafe {
         prefetch.issue::<V>(units);
         let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);

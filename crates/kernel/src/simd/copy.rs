@@ -1,7 +1,7 @@
 //! Copies of contiguous runs.
 //!
 //! The time of a short run is the time of its branches, so runs of up to 256 bytes are copied without a loop.
-//! A long run is copied line by line, so that its lines can be prefetched, stored whole with non-temporal
+//! Long runs are copied line by line, so that the lines can be prefetched, stored whole with non-temporal
 //! stores, or taken in a scattered order. [`Runs`] lists the code for each length, and the planner chooses.
 
 use super::lines::{copy_lines, first_and_last, short};
@@ -30,16 +30,16 @@ impl Operation for CopyRuns<'_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyRuns { walk, run, count, by } = self;
         match by {
-            // SAFETY: the contract of this function is that of `lines`.
+            // SAFETY: `lines` requires what this function requires, except for `by`.
             Runs::Lines { ahead } if walk.streaming => return unsafe { lines::<V, true>(walk, run, count, ahead) },
-            // SAFETY: the contract of this function is that of `lines`.
+            // SAFETY: `lines` requires what this function requires, except for `by`.
             Runs::Lines { ahead } => return unsafe { lines::<V, false>(walk, run, count, ahead) },
-            // SAFETY: the contract of this function is that of `lines`.
+            // SAFETY: `lines` requires what this function requires, except for `by`.
             Runs::Scattered if SMALL_PROGRAM => return unsafe { lines::<V, false>(walk, run, count, 0) },
-            // Runs of 17 to 256 bytes have loops of their own. In the shared loop below they take 1.15 times
-            // as long (Zen 5).
-            // SAFETY: `Kernel::fit` allows this code for runs of 17 to 256 bytes only. Each arm is for `SIZE`
-            // to `2 * SIZE` bytes, or for `LINES` to `2 * LINES` lines.
+            // Runs of 17 to 256 bytes have loops of their own. In the loop below, which all other lengths
+            // share, they take 1.15 times as long (Zen 5). SAFETY: `Kernel::fit` allows this code for runs of
+            // 17 to 256 bytes only. Each arm is for `SIZE` to `2 * SIZE` bytes, or for `LINES` to `2 * LINES`
+            // lines.
             Runs::Halves if !SMALL_PROGRAM => unsafe {
                 return match run {
                     ..=32 => halves::<16>(walk, run, count),
@@ -53,8 +53,8 @@ impl Operation for CopyRuns<'_> {
         for iteration in walk.iterations() {
             let runs = (iteration.from, iteration.to, count);
             match by {
-                // SAFETY: the run is a power of two of at most a register, and is repeated without a gap, so
-                // that the iteration writes `run * count.extent` bytes.
+                // SAFETY: the length of the run is a power of two, and at most a register. The run is
+                // repeated without a gap, so the iteration writes `run * count.extent` bytes.
                 Runs::Repeat => unsafe {
                     repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
                 },
@@ -78,11 +78,11 @@ impl Operation for CopyRuns<'_> {
                         }
                     }
                 }
-                // SAFETY: `Kernel::fit` allows this code for runs of at least a line only.
+                // SAFETY: `Kernel::fit` allows this code only for runs of at least a line.
                 Runs::Scattered => unsafe { scattered_lines::<V>(runs, run) },
-                // SAFETY: `Kernel::fit` allows this code for runs of 17 to 256 bytes only.
+                // SAFETY: `Kernel::fit` allows this code only for runs of 17 to 256 bytes.
                 Runs::Halves => unsafe { of_any_length(runs, run) },
-                // SAFETY: each run is readable and writable, by the contract. This code copies any length.
+                // SAFETY: the contract of `memcpy` is the first condition of this function.
                 Runs::Memcpy | Runs::Lines { .. } => unsafe { memcpy(runs, run) },
             }
         }
@@ -94,10 +94,10 @@ type SomeRuns = (*const u8, *mut u8, Stride);
 
 /// # Safety
 ///
-/// * `i` is below `count.extent`, and run `i` is inside the memory that both pointers belong to.
+/// * `i` is below `count.extent`. Run `i` is inside the memory of `from`, and inside that of `to`.
 #[inline(always)]
 unsafe fn at(from: *const u8, to: *mut u8, count: Stride, i: usize) -> (*const u8, *mut u8) {
-    // SAFETY: the caller upholds the contract of this function. The strides inside a kernel are at least 0.
+    // SAFETY: run `i` is inside the memory, by the contract. Strides inside a kernel are at least 0.
     unsafe { (from.add(i * count.source.cast_unsigned()), to.add(i * count.destination.cast_unsigned())) }
 }
 
@@ -109,8 +109,7 @@ unsafe fn at(from: *const u8, to: *mut u8, count: Stride, i: usize) -> (*const u
 #[inline(always)]
 unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride, ahead: u32) {
     let source = count.source.cast_unsigned();
-    // Runs that are side by side on the destination are one long row, and the lines of the row can be stored
-    // whole.
+    // Runs that are side by side on the destination are one long row, whose lines can be stored whole.
     let joined = STREAMING && count.destination.cast_unsigned() == run && run >= LINE && count.extent > 1;
     let ahead = crate::kernel::count(ahead);
     let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
@@ -118,9 +117,9 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
         let later = LaterRun { iteration: &iteration, count, ahead };
         let outside = beside.map_or(Neighbours::NONE, |beside| beside.neighbours(number));
         for i in 0..count.extent {
-            // SAFETY: the run belongs to this iteration. The run in front belongs to this iteration or to the
-            // previous iteration, so all source bytes from its start on are readable. The line that both runs
-            // share holds bytes of these two runs only.
+            // SAFETY: the run belongs to this iteration. The run in front of it belongs to this iteration or
+            // to the previous one, so all source bytes from that run's start on are readable. The destination
+            // line that both runs share holds bytes of no third run.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 if STREAMING {
@@ -136,11 +135,11 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
 
 /// # Safety
 ///
-/// * Each run is readable on the source and writable on the destination.
+/// * Each of the `count` runs is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn memcpy((from, to, count): SomeRuns, run: usize) {
     for i in 0..count.extent {
-        // SAFETY: `i` is below `count.extent`, so `from` and `to` are the addresses of a run.
+        // SAFETY: `i` is below `count.extent`, so run `i` may be read and written, by the contract.
         unsafe {
             let (from, to) = at(from, to, count, i);
             std::ptr::copy_nonoverlapping(from, to, run);
@@ -156,7 +155,7 @@ unsafe fn memcpy((from, to, count): SomeRuns, run: usize) {
 #[inline(always)]
 unsafe fn of_any_length((from, to, count): SomeRuns, run: usize) {
     for i in 0..count.extent {
-        // SAFETY: `i` is below `count.extent`, so `from` and `to` are the addresses of a run.
+        // SAFETY: `i` is below `count.extent`, so run `i` may be read and written, by the contract.
         unsafe {
             let (from, to) = at(from, to, count, i);
             short(from, to, run);
@@ -176,8 +175,7 @@ unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) 
     assert!((SIZE..=2 * SIZE).contains(&run));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: `from` and `to` are the addresses of a run of this iteration, which has at least `SIZE`
-            // bytes.
+            // SAFETY: by the contract, run `i` may be read and written, and has at least `SIZE` bytes.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 first_and_last::<SIZE>(from, to, run);
@@ -199,7 +197,7 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
     let last = run - LINES * LINE;
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: the first and the last `LINES` lines are inside a run of this iteration.
+            // SAFETY: run `i` may be read and written, by the contract, and has at least `LINES` lines.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 copy_lines::<V, LINES>(from, to, false);
@@ -209,25 +207,25 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
     }
 }
 
-/// Copies runs that are in the L2 cache. Each group of four lines is copied in the order 2, 3, 0, 1, which
-/// hardware prefetchers do not follow.
+/// Copies runs that are in the L2 cache. Of every four lines, line 2 is copied first, then 3, 0 and 1, in an
+/// order which hardware prefetchers do not follow.
 ///
 /// # Safety
 ///
 /// * `run` is at least a line.
-/// * Each run is readable on the source and writable on the destination.
+/// * Each of the `count` runs is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn scattered_lines<V: Vector>((from, to, count): SomeRuns, run: usize) {
     debug_assert!(run >= LINE);
     let fours = opaque(run - run % (4 * LINE));
     for i in 0..count.extent {
-        // SAFETY: every line is inside a run. `next ^ 2 * LINE` is a line of the group of four that `next` is
-        // in, and the last line ends with the run.
+        // SAFETY: `next ^ 2 * LINE` is a line of the same four lines as `next`, and `fours` is a multiple of
+        // four lines inside the run. The last line ends with the run.
         unsafe {
             let (from, to) = at(from, to, count, i);
             let (mut next, mut at) = (0, fours);
-            // A single load instruction meets all lines in the scattered order. Each load of an unrolled loop
-            // would see a constant stride, which a hardware prefetcher follows.
+            // One load instruction loads all lines, in the scattered order. If the loop were unrolled, each
+            // of its load instructions would have a constant stride, which a hardware prefetcher follows.
             while next < fours {
                 let line = opaque(next) ^ (2 * LINE);
                 copy_lines::<V, 1>(from.add(line), to.add(line), false);
@@ -242,15 +240,15 @@ unsafe fn scattered_lines<V: Vector>((from, to, count): SomeRuns, run: usize) {
     }
 }
 
-/// Copies runs that are shorter than a vector, each as one word.
+/// Copies runs that are shorter than a vector, each by one load and one store of `RUN` bytes.
 ///
 /// # Safety
 ///
-/// * Each run of `RUN` bytes is readable on the source and writable on the destination.
+/// * Each of the `count` runs of `RUN` bytes is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn words<const RUN: usize>((from, to, count): SomeRuns) {
     for i in 0..count.extent {
-        // SAFETY: `i` is below `count.extent`, so `from` and `to` are the addresses of a run.
+        // SAFETY: `i` is below `count.extent`, so run `i` may be read and written, by the contract.
         unsafe {
             let (from, to) = at(from, to, count, i);
             to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
@@ -268,14 +266,14 @@ pub(super) struct CopyTable<'a> {
 impl Operation for CopyTable<'_> {
     /// # Safety
     ///
-    /// * In every iteration, each run is readable on the source and writable on the destination.
+    /// * In every iteration, each listed run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyTable { walk, run, offsets, count } = self;
         for iteration in walk.iterations() {
             for i in 0..count.extent {
-                // SAFETY: `i` is below `count.extent`, and each pair of offsets is the start of a run of the
-                // contract.
+                // SAFETY: `i` is below `count.extent`, and `offsets` lists where runs begin. By the contract,
+                // all these runs may be read and written.
                 unsafe {
                     let (from, to) = at(iteration.from, iteration.to, count, i);
                     for &(source, destination) in offsets {
@@ -294,7 +292,7 @@ impl Operation for CopyTable<'_> {
     }
 }
 
-/// Copies `bytes` bytes with ordinary stores, and prefetches `bytes` bytes at `later`.
+/// Copies `bytes` bytes with ordinary stores, and prefetches as many bytes from `later` on.
 ///
 /// # Safety
 ///
@@ -306,11 +304,11 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
             // SAFETY: a prefetch may be given any address.
             unsafe { V::prefetch(later) };
         }
-        // SAFETY: `bytes` bytes are readable and writable, by the contract. They are at most four lines.
+        // SAFETY: `short` has the contract of this function, and copies up to four lines.
         return unsafe { short(from, to, bytes) };
     }
-    // The loop copies a line at a time, because a hardware prefetcher follows one load instruction but not
-    // four (Zen 5).
+    // The loop copies a line at a time, because the hardware prefetcher follows the addresses of one load
+    // instruction, but not of four (Zen 5).
     let mut at = 0;
     while at < bytes {
         if let Some(later) = later {
@@ -319,7 +317,7 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
         }
         // The last line ends with the run, and may overlap the line in front of it.
         let line = at.min(bytes - LINE);
-        // SAFETY: the line ends at or before `bytes`, up to which the buffers are readable and writable.
+        // SAFETY: the line ends at or before byte `bytes`, up to which the contract allows access.
         unsafe { copy_lines::<V, 1>(from.add(line), to.add(line), false) };
         at += LINE;
     }
@@ -336,14 +334,14 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
     const { assert!(2 * V::BYTES <= TWICE) };
     assert!(run.is_power_of_two() && run <= V::BYTES);
     let bytes = run * count;
-    // SAFETY: `run` bytes are readable, and at most a vector.
+    // SAFETY: `run` bytes are readable at `from`, and `run` is at most a vector.
     let pattern = unsafe { V::repeat(from, run) };
     let head = if streaming { to.align_offset(V::BYTES).min(bytes) } else { 0 };
     let mut shifted = pattern;
     if head > 0 {
         let mut twice = [0_u8; TWICE];
-        // SAFETY: `head` is at most `bytes`, and less than a vector. `twice` has room for two vectors, and is
-        // read from `head % run` on, which is less than a vector.
+        // SAFETY: `head` is at most `bytes`, and less than a vector. `twice` has room for two vectors. The
+        // load from it begins at byte `head % run`, inside the first vector.
         unsafe {
             pattern.store_partial(to, head);
             pattern.store(twice.as_mut_ptr());
@@ -351,9 +349,9 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
             shifted = V::load(twice.as_ptr().add(head % run));
         }
     }
-    // SAFETY: whole vectors are stored only where a whole vector of bytes is left, and then the rest. With
-    // `streaming`, the first vector is at the aligned address `head` bytes after `to`, and each of the others
-    // is a vector behind the one before.
+    // SAFETY: whole vectors are stored only where a whole vector of bytes is left, and the rest is stored in
+    // part. With `streaming`, the first vector is at the aligned address `head` bytes after `to`, and the
+    // other vectors follow it without a gap.
     unsafe {
         let put = |at: usize| if streaming { shifted.stream(to.add(at)) } else { shifted.store(to.add(at)) };
         let mut at = head;
@@ -368,7 +366,7 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
             put(at);
             at += V::BYTES;
         }
-        // A masked store of no bytes would still touch the line after the run.
+        // Without this check, a masked store of no bytes would still touch the line after the destination.
         if at < bytes {
             shifted.store_partial(to.add(at), bytes - at);
         }

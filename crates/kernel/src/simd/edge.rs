@@ -1,7 +1,7 @@
 //! The edges of a panel: blocks with fewer columns than a vector has units, or fewer rows than a line has.
 //!
 //! A panel of 100 x 100 units is not made of whole blocks. Copying the remaining units one by one would take
-//! longer than all whole blocks together, so the edges are shuffled in registers too:
+//! longer than transposing all whole blocks, so the edges are shuffled in registers too:
 //!
 //! ```text
 //!     whole blocks      | few columns         few columns:  whole lines are stored, 16 bytes of each source row
@@ -11,13 +11,13 @@
 //!                                             corner:       bytes of each destination row as it has
 //! ```
 //!
-//! If there are few columns, the last 16-byte lane of a row may reach past the end of the row. The lane is
-//! loaded further left instead. The `over` columns that it shares with the previous lane are transposed again
-//! and not stored. Only if the whole panel is narrower than a lane, its columns are loaded in part.
+//! If there are few columns, the last 16-byte lane of a row may reach past the end of the row. That lane is
+//! loaded further left instead, so that it ends with the row. The `over` columns that it shares with the
+//! previous lane are transposed again and not stored. A panel narrower than a lane is loaded in part.
 //!
-//! If there are few rows, the registers of the missing rows are zero. The destination rows come out as whole
-//! vectors. They are stored into a small buffer on the stack, and copied from there with their true length.
-//! If the destination is a staging buffer, the vectors are stored directly to it.
+//! If there are few rows, the registers of the missing rows are zero. The transpose still makes whole vectors
+//! of the destination rows. They are stored into a small buffer on the stack, from which each row is copied
+//! with its true length. If the destination is a staging buffer, the vectors are stored directly to it.
 
 use std::mem::MaybeUninit;
 
@@ -26,8 +26,8 @@ use super::square::{How, Panel, group, store, transposed_lanes};
 use super::vector::{Operation, Vector};
 use crate::machine::LINE;
 
-/// Transposes a block of at most a line of rows by a vector of columns. `rows` and `columns` are pairs of a
-/// first index and a count.
+/// Transposes an edge: a block of at most a line of rows by at most a vector of columns. `rows` and `columns`
+/// are pairs of a first index and a count.
 ///
 /// # Safety
 ///
@@ -39,7 +39,7 @@ pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     rows: (usize, usize),
     columns: (usize, usize),
 ) {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the operation `Edge` has the contract of this function.
     unsafe { V::vectorize(Edge::<UNIT, IN_LANE> { panel, rows, columns }) }
 }
 
@@ -59,8 +59,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
         let (how, units) = (panel.how, IN_LANE * LANES);
         debug_assert!(columns <= units && column + columns <= panel.column_count && row + rows <= panel.row_count);
         let whole_lines = rows == LINE / UNIT && panel.left + column + columns >= IN_LANE;
-        // SAFETY: the rows and columns are in the contract. `few_columns` gets a whole line of rows. With the
-        // readable columns on the left, at least `IN_LANE` columns end with its last column.
+        // SAFETY: both functions have the contract of this one. `few_columns` gets a whole line of rows, and
+        // has at least `IN_LANE` readable columns up to the last one, columns on the left included.
         unsafe {
             if whole_lines {
                 self.few_columns::<V, LANES>(&how);
@@ -72,8 +72,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
 }
 
 impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
-    /// Transposes a whole line of rows by some columns, 16 bytes of each source row at a time. The last 16
-    /// bytes may begin to the left of `columns`. Each destination line is stored once.
+    /// Transposes a whole line of rows by some columns, a lane of each source row at a time. The last lane
+    /// may begin to the left of `columns`. Each destination line is stored once.
     ///
     /// # Safety
     ///
@@ -85,9 +85,9 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         for begin in (column..column + columns).step_by(IN_LANE) {
             let over = (begin + IN_LANE).saturating_sub(column + columns);
             let from = panel.from.wrapping_add(begin * UNIT).wrapping_sub(over * UNIT);
-            // SAFETY: `from` is `over` columns before `begin`, so 16 bytes of each row end with the last
-            // column or before it, and begin at a readable column. From `row` on there are as many rows as a
-            // line has units, which are one vector of units or two.
+            // SAFETY: `from` is `over` columns before `begin`, so the 16 bytes that are loaded of each row
+            // begin at a readable column, and end with the last column or before it. From `row` on there are
+            // a line of rows, which is one vector of units or two.
             let (low, high) = unsafe {
                 let low = group::<V, IN_LANE, LANES>(how, (from, panel.rows.add(row)));
                 let low = transposed_lanes::<V, UNIT, IN_LANE>(&low);
@@ -99,8 +99,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                 (low, high)
             };
             for (i, (&low, &high)) in low.iter().zip(&high).enumerate().skip(over) {
-                // SAFETY: `begin + i - over` is a column, because `i` is below `IN_LANE`. Its destination row
-                // has a line from `row` on: one vector, or two.
+                // SAFETY: `begin + i - over` is a column, because `i` is below `IN_LANE`. In its destination
+                // row, a line is writable from `row` on: one vector, or two.
                 unsafe {
                     let to = panel.to.add(row * UNIT + *panel.columns.add(begin + i - over));
                     store(how, low, to);
@@ -112,12 +112,12 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         }
     }
 
-    /// Loads a row of the columns, as a whole vector or in part.
+    /// Loads the edge's columns of one row: a whole vector, or a part of one.
     ///
     /// # Safety
     ///
     /// * `row` is a row of the panel.
-    /// * `columns` columns are readable from the first column of the edge on.
+    /// * In that row, `columns` columns are readable from the first column of the edge on.
     #[inline(always)]
     unsafe fn loaded<V: Vector, const LANES: usize>(&self, how: &How<'_>, row: usize, columns: usize) -> V {
         // SAFETY: a partial load reads `columns` units. A whole load reads `IN_LANE * LANES` units, and is
@@ -133,8 +133,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
     }
 
     /// Transposes an edge of any form. If the destination is a staging buffer, the result is stored to it.
-    /// Otherwise the result is stored to a buffer on the stack, and each destination row is copied from
-    /// there.
+    /// Otherwise the result is stored to a buffer on the stack, and copied from there to each destination
+    /// row.
     ///
     /// # Safety
     ///
@@ -154,7 +154,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
             #[allow(clippy::needless_range_loop, reason = "`i` counts the units of every lane, not the groups")]
             for i in 0..IN_LANE {
                 // SAFETY: a row is loaded only if it is below `part + high`, so it is one of `rows` rows from
-                // `row` on, and `columns` columns of the panel are readable. The rest is in registers.
+                // `row` on, and its `columns` columns are readable. All else happens in registers.
                 let lines = unsafe {
                     let mut lines = [V::zero(); LANES];
                     for (lane, line) in lines.iter_mut().enumerate() {
@@ -168,8 +168,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                     groups[group][i] = line;
                 }
             }
-            // SAFETY: `row + part` is below the number of rows, whose units follow each other on the
-            // destination.
+            // SAFETY: `row + part` is a row of the panel, so its units are in every destination row, at this
+            // offset.
             let to = unsafe { panel.to.add((row + part) * UNIT) };
             for (group, lanes) in groups.iter().enumerate() {
                 // SAFETY: only registers are touched.
@@ -177,13 +177,13 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                 for (i, &line) in lines.iter().enumerate() {
                     let index = group * IN_LANE + i;
                     if how.staged {
-                        // SAFETY: `panel.to` is the staging buffer. It has a row of whole vectors for every
-                        // column that a vector has, also for those behind the last column, and
-                        // `panel.columns` has the offset of each.
+                        // SAFETY: `panel.to` is the staging buffer. For each of the `units` columns of a
+                        // vector, it has a row of whole vectors, and `panel.columns` has an offset. This
+                        // includes the columns after the last column of the panel.
                         unsafe { line.store(to.add(*panel.columns.add(column + index))) };
                     } else {
-                        // SAFETY: the buffer on the stack has `LINE` rows of a line. `index` is below the
-                        // units of a vector, which are at most `LINE`.
+                        // SAFETY: the buffer on the stack has `LINE` rows of a line. `index` is below
+                        // `units`, which is at most `LINE`.
                         unsafe { line.store(stage.add(index * LINE)) };
                     }
                 }

@@ -1,10 +1,10 @@
-//! Prepares rows of sub-byte elements, so that a shuffle of whole bytes interleaves them.
+//! Prepares rows of sub-byte elements, so that a shuffle of whole bytes then interleaves the elements.
 //!
 //! Write the index of an element in binary: the number of its row, then the number of its byte in the row,
-//! then the number of its field in the byte. Interleaving moves the bits of the row number behind all other
-//! bits. A shuffle of bytes cannot move a bit of the field number, but an exchange can: it swaps one bit of
-//! the row number with one bit of the field number, for two rows at a time. After every bit of the field
-//! number was swapped, only whole bytes have to move.
+//! then the number of its *field*, its place in the byte. Interleaving makes the bits of the row number the
+//! lowest bits. A shuffle of bytes cannot move a bit of the field number, but an exchange can: it swaps one
+//! bit of the row number with one bit of the field number, for two rows at a time. After every bit of the
+//! field number was swapped, only whole bytes have to move.
 //!
 //! ```text
 //! two rows of 4-bit elements, two per byte, low half first
@@ -17,12 +17,12 @@
 
 use super::vector::Vector;
 
-/// Swaps every bit of the field number with a bit of the row number. After that, a shuffle of whole bytes
-/// interleaves elements of `BITS` bits. Rows of whole bytes (8 bits) do not change.
+/// Swaps every bit of the field number, the element's place in a byte, with a bit of the row number. After
+/// that, a shuffle of whole bytes interleaves elements of `BITS` bits. Whole bytes (8 bits) do not move.
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 pub(super) unsafe fn exchanged<V: Vector, const BITS: usize, const ROWS: usize>(mut lines: [V; ROWS]) -> [V; ROWS] {
     // SAFETY: no memory is accessed.
@@ -48,7 +48,7 @@ pub(super) unsafe fn exchanged<V: Vector, const BITS: usize, const ROWS: usize>(
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(ordered: [V; ROWS]) -> [V; ROWS] {
     let mut lines = ordered;
@@ -70,16 +70,16 @@ pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(o
     lines
 }
 
-/// Swaps one bit of the row number with one bit of the field number, in all pairs of rows. `WIDTH` is how
-/// many bits apart two fields are whose numbers differ in that bit.
+/// Swaps one bit of the row number with one bit of the field number, in all pairs of rows. If two fields of a
+/// byte differ only in this bit of their numbers, they are `WIDTH` bits apart.
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 unsafe fn exchange<V: Vector, const WIDTH: usize, const BITS: usize, const ROWS: usize>(lines: &mut [V; ROWS]) {
     let row_bit = row_bit(WIDTH, BITS, ROWS);
-    // With `filter`, the loop would not be unrolled, and the registers would be stored on the stack.
+    // With `filter`, the loop would not be unrolled, and the registers would go to the stack.
     for i in 0..ROWS {
         if i & row_bit == 0 {
             // SAFETY: no memory is accessed.
@@ -88,16 +88,16 @@ unsafe fn exchange<V: Vector, const WIDTH: usize, const BITS: usize, const ROWS:
     }
 }
 
-/// The bit of the row number that is swapped with the bit of the field number that stands for `width` bits.
-/// The bits of the row number are taken in turn, and from the first bit again if there are fewer of them.
-/// `bits` is the width of an element, and `rows` the number of rows, a power of two.
+/// Which bit of the row number is swapped with the bit of the field number for which fields are `width` bits
+/// apart. Bits of the row number are taken from the lowest on, and from the lowest on again if there are too
+/// few. `bits` is the width of an element. `rows`, the number of rows, is a power of two.
 #[inline(always)]
 const fn row_bit(width: usize, bits: usize, rows: usize) -> usize {
     1 << ((width / bits).ilog2() % rows.ilog2())
 }
 
-/// The position of register `i` when whole bytes are interleaved. After all swaps, the lowest bits of `i` are
-/// the field number, and they become the highest bits of the position.
+/// Where register `i` goes before whole bytes are interleaved. After all swaps, the lowest bits of `i` are a
+/// field number, and these bits become the highest bits of the result.
 #[inline(always)]
 const fn ordered_index(bits: usize, rows: usize, i: usize) -> usize {
     let rotation = (8 / bits).ilog2() % rows.ilog2();

@@ -1,13 +1,13 @@
-//! Copies between groups of four units and a row for each unit, by transposing inside lanes.
+//! Copies between groups of four units and up to four rows, one for each unit, by transposing inside lanes.
 
 use super::vector::Vector;
 use crate::channels::Line;
 use crate::machine::LINE;
 
 /// Interleaves the units of four rows, `UNIT` bytes each, and stores the bytes that the mask `written`
-/// selects. The other bytes keep their value. `PAIR` is the length of two units. By tables, each half of a
-/// register would take three shuffles and a store: `planes_to_bgra_224` takes 0.4 of their time (a Xeon with
-/// AVX2).
+/// selects. The other bytes keep their value. `PAIR` is the length of two units, in bytes. With tables of
+/// shuffle indices, each half of a register would take three shuffles and a store. `planes_to_bgra_224` takes
+/// 0.4 of that time (a Xeon with AVX2).
 ///
 /// ```text
 /// rows           a0 a1 ..    b0 b1 ..    c0 c1 ..    d0 d1 ..    in each lane
@@ -19,8 +19,8 @@ use crate::machine::LINE;
 /// # Safety
 ///
 /// * The CPU has the vectors `V`, of two lanes.
-/// * At least one of the rows is `Some`. `count` vectors are readable at each row from the first address on,
-///   and four times as many are readable and writable at the second address.
+/// * At least one of the rows is `Some`. For each row, `count` vectors are readable at its offset from the
+///   first address. At the second address, `4 * count` vectors are readable and writable.
 #[inline(always)]
 pub(super) unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
     rows: [Option<usize>; 4],
@@ -29,7 +29,7 @@ pub(super) unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
     count: usize,
 ) {
     // SAFETY: a line is as long as two vectors. Vector `i` of each row and vectors `4 * i` to `4 * i + 3` of
-    // the destination are accessed for each `i < count`, by the contract of this function.
+    // the destination are accessed for each `i < count`, as the contract of this function allows.
     unsafe {
         let written = load_table::<V>(written);
         let any = rows.into_iter().flatten().next().unwrap_or(0);
@@ -50,8 +50,8 @@ pub(super) unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
     }
 }
 
-/// Separates groups of four units of `UNIT` bytes, and stores a register for each unit that has a row. By
-/// tables, each row would take four shuffles.
+/// Separates groups of four units of `UNIT` bytes, and stores a register for each unit that has a row. With
+/// tables of shuffle indices, each row would take four shuffles.
 ///
 /// ```text
 /// lanes          a0 b0 c0 d0 a1 b1 c1 d1 ..     lanes of one place in four registers follow each other
@@ -62,8 +62,8 @@ pub(super) unsafe fn join_four<V: Vector, const UNIT: usize, const PAIR: usize>(
 /// # Safety
 ///
 /// * The CPU has the vectors `V`, of lanes of 16 bytes.
-/// * `4 * count` vectors are readable at the first address, and `count` vectors are writable at each of
-///   `rows` from the second address on.
+/// * `4 * count` vectors are readable at the first address. For each row, `count` vectors are writable at its
+///   offset from the second address.
 #[inline(always)]
 pub(super) unsafe fn split_four<V: Vector, const UNIT: usize, const LANES: usize>(
     rows: [Option<usize>; 4],
@@ -76,7 +76,7 @@ pub(super) unsafe fn split_four<V: Vector, const UNIT: usize, const LANES: usize
         // SAFETY: each lane of the four registers is one of the `LANES * 4` lanes of four vectors at `from`.
         // A vector of each row is writable, by the contract of this function.
         unsafe {
-            // Registers are loaded in a loop: a closure would be compiled without the features of `V`.
+            // The loop is no closure, because a closure would be compiled without the features of `V`.
             let mut registers = [V::zero(); 4];
             for (i, register) in registers.iter_mut().enumerate() {
                 *register = V::load_lanes::<LANES>(std::array::from_fn(|lane| from.wrapping_add((4 * lane + i) * 16)));
@@ -97,8 +97,8 @@ pub(super) unsafe fn split_four<V: Vector, const UNIT: usize, const LANES: usize
     }
 }
 
-/// The byte order that puts equal units of the groups in a lane side by side: all first units, all second
-/// units, and so on. Groups have four units, of 1 byte in the first order and of 2 bytes in the second.
+/// The shuffle indices that bring equal units of a lane's groups together: all first units, all second units,
+/// and so on. Groups have four units, of 1 byte in the first order and of 2 bytes in the second.
 const UNITS_TOGETHER: ([u8; 16], [u8; 16]) =
     ([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15], [0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
 
@@ -108,6 +108,6 @@ const UNITS_TOGETHER: ([u8; 16], [u8; 16]) =
 #[inline(always)]
 pub(super) unsafe fn load_table<V: Vector>(table: *const Line) -> V {
     const { assert!(V::BYTES <= LINE) };
-    // SAFETY: a line of a table has at least the bytes of a vector.
+    // SAFETY: the table is readable, by the contract. It is a line, which has at least the bytes of a vector.
     unsafe { V::load(table.cast()) }
 }

@@ -1,5 +1,5 @@
-//! Permutes blocks by shuffles of source windows. [`block_permutation`](crate::block_permutation) explains
-//! the algorithm.
+//! Permutes blocks: windows of the source are loaded and shuffled.
+//! [`block_permutation`](crate::block_permutation) explains the algorithm.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -28,27 +28,27 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
         &Shuffles::Whole { register, step, ref indices }
             if register == V::BYTES && blocks * permutation.block() >= register =>
         {
-            // SAFETY: the caller upholds the contract of this function. Blocks of this kind follow each other
+            // SAFETY: CPU and memory are in the contract. Blocks of `Shuffles::Whole` follow each other
             // without a gap, so their span is `blocks * block` bytes on both sides: at least a vector. `step`
             // and the first `step` indices are those of a register of `register` bytes.
             unsafe { V::vectorize(WholeBlocks { walk, permutation, step, indices }) };
         }
         Shuffles::Bits(bits) if bits.register == V::BYTES => {
-            // SAFETY: the operation needs only the contract of this function.
+            // SAFETY: `PermuteIndexBits` has the contract of this function.
             unsafe { V::vectorize(PermuteIndexBits { walk, permutation, bits }) };
         }
         Shuffles::Tables(gathers) if gathers.register() == V::BYTES && blocks >= gathers.blocks() => {
             if V::SHUFFLES_TWO && gathers.of_registers() {
-                // SAFETY: the operation needs only the contract of this function.
+                // SAFETY: `GatherBlocks` has the contract of this function.
                 unsafe { V::vectorize(GatherBlocks::<true> { walk, permutation, gathers }) };
             } else {
-                // SAFETY: the operation needs only the contract of this function.
+                // SAFETY: `GatherBlocks` has the contract of this function.
                 unsafe { V::vectorize(GatherBlocks::<false> { walk, permutation, gathers }) };
             }
         }
         _ => {
             for iteration in walk.iterations() {
-                // SAFETY: the span may be accessed, by the contract. The permutation has `blocks` blocks.
+                // SAFETY: the span is in the contract. The permutation has the blocks `0..blocks`.
                 unsafe { few_blocks(iteration.from, iteration.to, permutation, 0..blocks) };
             }
         }
@@ -60,7 +60,7 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
 /// # Safety
 ///
 /// * The span of the permutation is readable at `from` and writable at `to`.
-/// * The permutation has these blocks.
+/// * `blocks` are blocks of the permutation.
 #[inline(never)]
 unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutation, blocks: Range<usize>) {
     let mut stage = [MaybeUninit::uninit(); LONGEST_PERIOD];
@@ -69,8 +69,8 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
     for first in blocks.clone().step_by(at_once) {
         let Some((part, (start, _))) = permutation.part(first..(first + at_once).min(blocks.end)) else { return };
         let (Some(span), Some(bytes)) = part.span() else { return };
-        // SAFETY: the span of the part is inside the span of the permutation on both sides. The first `bytes`
-        // bytes of the buffer were just written.
+        // SAFETY: on both sides, the span of these blocks is inside the span of the permutation. The first
+        // `bytes` bytes of the buffer were just written.
         unsafe {
             let source = std::slice::from_raw_parts(from.add(start), span);
             let destination = &mut Destination::uninitialised(&mut stage[..bytes]);
@@ -80,8 +80,8 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
     }
 }
 
-/// Permutes blocks that fit a register, in every iteration of the loops. Each vector permutes `step` bytes of
-/// whole blocks, always by the same indices.
+/// Permutes blocks that fit a register, in every iteration of the loops. One shuffle permutes `step` bytes of
+/// a vector, which are whole blocks, always by the same indices.
 struct WholeBlocks<'a> {
     walk: &'a Walk<'a>,
     permutation: &'a BlockPermutation,
@@ -89,7 +89,7 @@ struct WholeBlocks<'a> {
     indices: &'a [u8; LINE],
 }
 
-/// The blocks that are left after whole vectors. (In a closure, `load` would lack the features of `V`.)
+/// The blocks after the last whole vector. (A closure would be compiled without the features of `V`.)
 struct LastBlocks {
     at: usize,
     bytes: usize,
@@ -101,11 +101,11 @@ impl LastBlocks {
     ///
     /// # Safety
     ///
-    /// * `bytes`, fewer than a vector has, are readable `at` bytes after `from`.
+    /// * `bytes` bytes, fewer than a vector has, are readable at `from + at`.
     #[inline(always)]
     unsafe fn load<V: Vector>(&self, from: *const u8) -> V {
-        // SAFETY: the caller upholds the contract of this function. A table of indices has a line, which is
-        // at least a vector.
+        // SAFETY: `bytes` bytes are readable at `from + at`, by the contract. A table of indices has a line,
+        // which is at least a vector.
         unsafe { V::shuffle([V::load_partial(from.add(self.at), self.bytes)], V::load(self.indices.as_ptr())) }
     }
 }
@@ -114,25 +114,25 @@ impl Operation for WholeBlocks<'_> {
     /// # Safety
     ///
     /// * In every iteration, the span of the permutation is readable on the source and writable on the
-    ///   destination. It has at least `V::BYTES` bytes, and is as long on the source as on the destination.
+    ///   destination. The span has at least `V::BYTES` bytes, the same number on both sides.
     /// * `step` is at most `V::BYTES`, and the first `step` indices are below it.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let WholeBlocks { walk, permutation, step, indices } = self;
         let bytes = permutation.blocks() * permutation.block();
         let backwards = permutation.source_step() < 0;
-        // Going backwards, a loaded vector ends with whole blocks. Its first `shift` bytes are not used.
+        // If blocks go backwards, a vector ends with whole blocks. Its first `shift` bytes are not used.
         let shift = if backwards { u8::try_from(V::BYTES - step).unwrap_or(0) } else { 0 };
         let shifted = indices.map(|index| index.wrapping_add(shift));
-        // `whole` vectors are inside the span. The `left` bytes after them are loaded and stored in part.
-        // Going backwards, they are fewer blocks than in a register, so their indices are lower by `fewer`.
+        // `whole` vectors are inside the span. The `left` bytes after them are loaded and stored in part. If
+        // blocks go backwards, the indices for these fewer blocks are lower by `fewer`.
         let whole = (bytes - V::BYTES) / step + 1;
         let left = bytes - whole * step;
         let fewer = if backwards && left > 0 { u8::try_from(step - left).unwrap_or(0) } else { 0 };
         let last = indices.map(|index| index.saturating_sub(fewer));
         let ahead = walk.in_row();
         // Only `step` bytes of a stored vector count, and the next store overwrites the rest. If vectors are
-        // stored from last to first, the next store is in front, so the `step` bytes must be the last ones.
+        // stored from last to first, the next one is in front, so the last `step` bytes count.
         let front = if backwards && walk.streaming { V::BYTES - step } else { 0 };
         let mut placed = [0; LINE];
         placed[front..front + step].copy_from_slice(&shifted[..step]);
@@ -140,20 +140,20 @@ impl Operation for WholeBlocks<'_> {
         let order = unsafe { V::load(placed.as_ptr()) };
         let tail = LastBlocks { at: if backwards { 0 } else { whole * step }, bytes: left, indices: last };
         for iteration in walk.iterations() {
-            // Vector `i`, for `i` below `whole`, is loaded `i * delta` bytes after `first`. It is inside the
-            // span, which has `bytes` bytes on both sides: `i * step + V::BYTES` is at most `bytes`.
+            // Vector `i`, for `i` below `whole`, is loaded `i * delta` bytes after `first`. There it is
+            // inside the span, whose length on both sides is `bytes`, at least `i * step + V::BYTES`.
             let (first, delta) = match backwards {
                 true => (iteration.from.wrapping_add(bytes - V::BYTES), step.wrapping_neg()),
                 false => (iteration.from, step),
             };
             let source = |i: usize| first.wrapping_add(delta.wrapping_mul(i));
             if walk.streaming && step == V::BYTES && left == 0 && iteration.to.align_offset(V::BYTES) == 0 {
-                // The source is read front to back, which hardware prefetchers follow.
+                // The source is read front to back, in the direction that hardware prefetchers follow.
                 for n in 0..whole {
                     let i = if backwards { whole - 1 - n } else { n };
-                    // SAFETY: vector `i` is inside the span. Its destination, `i` whole vectors after an
-                    // aligned address, is aligned and inside the span too. A prefetch may be given any
-                    // address.
+                    // SAFETY: vector `i` is inside the span, on the source and on the destination. There it
+                    // is aligned, because it is `i` whole vectors after an aligned address. A prefetch may be
+                    // given any address.
                     unsafe {
                         if ahead != 0 {
                             V::prefetch(source(i).wrapping_add(ahead));
@@ -164,10 +164,10 @@ impl Operation for WholeBlocks<'_> {
             } else if walk.streaming {
                 let mut buffer = Buffer::new();
                 let stage = Stage::<V>::in_buffer(&mut buffer);
-                // Chunks come in the order of the source. They begin and end at lines of the destination, and
-                // the first vector of a chunk may begin in front of it. A chunk is written out only after the
-                // next one was gathered (double buffering): a load of a line right after two stores to its
-                // parts would stall, because store forwarding fails.
+                // The span is copied in parts, in the order of the source. Each part begins and ends at lines
+                // of the destination, and its first vector may begin in front of it. A part is written out
+                // only after the next part was gathered in the buffer (double buffering): a load of a line
+                // right after two stores to halves of that line would stall, because store forwarding fails.
                 let head = iteration.to.align_offset(LINE).min(bytes);
                 let chunks = (bytes - head).div_ceil(DRAINED) + 1;
                 let mut collected = None;
@@ -179,22 +179,22 @@ impl Operation for WholeBlocks<'_> {
                         let end = (head + chunk * DRAINED).min(bytes);
                         let vectors = start / step..end.div_ceil(step).min(whole);
                         let begin = vectors.start * step;
-                        // SAFETY: `place` is a line after the start of one of two halves of `LONGEST_PERIOD /
-                        // 2` bytes, which the buffer has.
+                        // SAFETY: the buffer has two halves of `LONGEST_PERIOD / 2` bytes, and `place` is a
+                        // line after the start of one of them.
                         let place = unsafe { stage.start.add(number % 2 * (LONGEST_PERIOD / 2) + LINE) };
                         if backwards && end > whole * step {
-                            // SAFETY: the last `left` bytes of the span are readable at that end of the
-                            // source at which the blocks end. They go behind the whole vectors of this chunk,
-                            // and end at most `DRAINED` bytes and a vector after `place`, in the same half.
+                            // SAFETY: blocks go backwards, so their last `left` bytes are readable at the
+                            // start of the source span. They go behind the whole vectors of this part, and
+                            // end at most `DRAINED` bytes and a vector after `place`, in the same half.
                             unsafe {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
                         }
                         for n in vectors.clone() {
                             let i = if backwards { vectors.start + (vectors.end - 1 - n) } else { n };
-                            // SAFETY: vector `i` is inside the span. In the buffer it begins at most a vector
-                            // in front of `place`, and ends at most `DRAINED` bytes and two vectors after it.
-                            // A prefetch may be given any address.
+                            // SAFETY: vector `i` is inside the source span. In the buffer it begins at most a
+                            // vector in front of `place`, and ends at most `DRAINED` bytes and two vectors
+                            // after `place`. A prefetch may be given any address.
                             unsafe {
                                 if ahead != 0 {
                                     V::prefetch(source(i).wrapping_add(ahead));
@@ -203,19 +203,20 @@ impl Operation for WholeBlocks<'_> {
                             }
                         }
                         if !backwards && end > whole * step {
-                            // SAFETY: the last `left` bytes of the span are readable. In the buffer they end
-                            // at most `DRAINED` bytes and a vector after `place`.
+                            // SAFETY: the last `left` bytes of the source span are readable. In the buffer
+                            // these bytes end at most `DRAINED` bytes and a vector after `place`.
                             unsafe {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
                         }
-                        // SAFETY: `start` is inside the first vector, which begins at `begin`.
+                        // SAFETY: destination byte `start` is in the part's first vector, which is at
+                        // `begin`.
                         next = Some((unsafe { place.add(start - begin) }, start, end - start));
                     }
                     if let Some((from, at, bytes)) = std::mem::replace(&mut collected, next) {
-                        // SAFETY: the vectors and the tail of this chunk were stored from `from` on, in the
-                        // half of the buffer that the chunk after it does not use. `at + bytes` is inside the
-                        // span.
+                        // SAFETY: `bytes` bytes of this part were stored from `from` on, in the half of the
+                        // buffer that the next part does not use. Their end on the destination, `at + bytes`,
+                        // is inside the span.
                         unsafe { stream_run::<V>(from, iteration.to.add(at), bytes, Neighbours::NONE, None) };
                     }
                 }
@@ -234,8 +235,8 @@ impl Operation for WholeBlocks<'_> {
                     (from, to) = (from.wrapping_add(delta), to.wrapping_add(step));
                 }
                 if left > 0 {
-                    // SAFETY: `left` bytes of the span are left at `to`, behind the whole vectors, and at
-                    // that end of the source at which the blocks end.
+                    // SAFETY: `left` bytes of the span are left at `to`. On the source, they are at the end
+                    // of the span, or at its start if blocks go backwards.
                     unsafe { tail.load::<V>(iteration.from).store_partial(to, left) };
                 }
             }
@@ -243,7 +244,7 @@ impl Operation for WholeBlocks<'_> {
     }
 }
 
-/// Permutes the blocks of every iteration of the loops. With `WHOLE`, windows are as long as vectors.
+/// Permutes the blocks of every iteration, period by period. With `WHOLE`, windows are whole registers.
 struct GatherBlocks<'a, const WHOLE: bool> {
     walk: &'a Walk<'a>,
     permutation: &'a BlockPermutation,
@@ -258,7 +259,7 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
     ///
     /// # Panics
     ///
-    /// * If the tables are for vectors of another size, or for the other kind of windows.
+    /// * If the tables are for registers of another size, or for windows of another length.
     /// * If the permutation has fewer blocks than a period.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
@@ -274,19 +275,19 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
         let stage = Stage::<V>::in_buffer(&mut buffer);
         for iteration in walk.iterations() {
             let ahead = iteration.later.map(|later| later.addr().wrapping_sub(iteration.from.addr()));
-            // The staging buffer begins with byte `front` of the destination. Bytes `front..run` are already
-            // written out, and `run..end` still wait.
+            // The staging buffer begins with byte `front` of the destination. In the buffer, bytes
+            // `front..run` of the destination are already written out, and bytes `run..end` still wait.
             let (mut front, mut run, mut end) = (0, 0, 0);
             for first in (0..blocks).step_by(of_period) {
                 // The last period ends with the last block, and may begin inside the previous period.
                 let begin = first.min(blocks - of_period);
                 let at = begin * block;
-                // SAFETY: the `of_period` blocks from `begin` on are blocks of the permutation, whose span is
-                // readable at `iteration.from`.
+                // SAFETY: the permutation has `of_period` blocks from `begin` on, and its span is readable at
+                // `iteration.from`.
                 let from = unsafe { iteration.from.add(permutation.source_of(begin..begin + of_period)) };
                 if !walk.streaming {
-                    // SAFETY: the blocks are readable at `from`. They are writable `at` bytes after the start
-                    // of the span, because the span of the destination has no gaps.
+                    // SAFETY: the blocks of the period are readable at `from`. On the destination, blocks
+                    // have no gaps, so these blocks are writable `at` bytes after the start of the span.
                     unsafe { period.permute(from, iteration.to.add(at), ahead) };
                     continue;
                 }
@@ -295,28 +296,28 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                     unsafe { stage.drain(run - front, iteration.to.add(run), end - run) };
                     (front, run, end) = (at, at, at);
                 } else if at + bytes - front > ROOM {
-                    // SAFETY: the buffer holds the `end - run` bytes from index `run - front` on, and has
-                    // room for them at its start. `copy` takes ranges that overlap.
+                    // SAFETY: `end - run` bytes wait in the buffer, from index `run - front` on, and there is
+                    // room for them at its start. `copy` allows ranges that overlap.
                     unsafe { std::ptr::copy(stage.start.add(run - front), stage.start, end - run) };
                     front = run;
                 }
-                // SAFETY: the blocks are readable at `from`. Less than `DRAINED` bytes and a period wait in
-                // the buffer, which has `DRAINED` bytes and two periods. If the new period did not fit behind
-                // them, the branch above moved them to the start.
+                // SAFETY: the blocks of the period are readable at `from`. The buffer has `DRAINED` bytes and
+                // two periods, and fewer than `DRAINED` bytes and a period wait in it. If this period did not
+                // fit behind the waiting bytes, the branch above moved those to the start.
                 unsafe { period.permute(from, stage.start.add(at - front), ahead) };
-                // Only earlier periods are written out here, because a load of a line right after two stores
-                // to its parts waits for both stores.
+                // The bytes of this period are not written out yet, because a load of a line right after two
+                // stores to halves of that line waits for both stores.
                 if end - run >= DRAINED {
                     let rest = iteration.to.addr().wrapping_add(end) % LINE;
                     // SAFETY: the buffer holds the bytes from `run` to `end`, of which the last `rest`, less
-                    // than a line, are left out. `end` is inside the span.
+                    // than a line, are left out. On the destination, `end` is inside the span.
                     unsafe { stage.drain(run - front, iteration.to.add(run), end - rest - run) };
                     run = end - rest;
                 }
                 end = at + bytes;
             }
             if walk.streaming {
-                // SAFETY: the buffer holds the bytes from `run` to `end`, the end of the span.
+                // SAFETY: the buffer holds the bytes from `run` to `end`, the end of the destination span.
                 unsafe { stage.drain(run - front, iteration.to.add(run), end - run) };
             }
         }
@@ -335,19 +336,18 @@ impl Buffer {
 
 /// A staging buffer between the shuffles and the non-temporal stores. The buffer stays in the L1 cache.
 ///
-/// All pointers into the buffer are derived from one pointer, which is made once: a mutable reference that is
-/// made later would end the right of the earlier pointers to access the buffer.
+/// All pointers into the buffer are derived from one pointer, made once. Another mutable reference, made
+/// later, would end the right of earlier pointers to access the buffer (Stacked Borrows).
 struct Stage<'a, V> {
     start: *mut u8,
     memory: PhantomData<(&'a mut Buffer, V)>,
 }
 
-/// Size of a staging buffer: up to `DRAINED` bytes and a period wait in it, and one more period is added.
+/// Size of a staging buffer: when a period is added, `DRAINED` bytes and another period may wait in it.
 const ROOM: usize = DRAINED + 2 * LONGEST_PERIOD;
 
 /// How many bytes a staging buffer collects before whole lines are stored. By trial (Zen 5): with 4 KiB,
-/// mirrored rows took 2.6 times as long, because the loads of a whole page wait for memory while nothing is
-/// stored.
+/// mirrored rows took 2.6 times as long, because nothing is stored while a whole page is loaded.
 const DRAINED: usize = 1 << 9;
 
 impl<'a, V: Vector> Stage<'a, V> {
@@ -356,7 +356,7 @@ impl<'a, V: Vector> Stage<'a, V> {
         Stage { start: buffer.0.as_mut_ptr().cast(), memory: PhantomData }
     }
 
-    /// Copies the bytes from index `at` on to `to`, with non-temporal stores.
+    /// Copies `bytes` bytes of the buffer, from index `at` on, to `to`, with non-temporal stores.
     ///
     /// # Safety
     ///
@@ -364,7 +364,7 @@ impl<'a, V: Vector> Stage<'a, V> {
     /// * `bytes` bytes are writable at `to`.
     #[inline(always)]
     unsafe fn drain(&self, at: usize, to: *mut u8, bytes: usize) {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: by the contract, the bytes of the buffer were written, and as many are writable at `to`.
         unsafe { stream_run::<V>(self.start.add(at), to, bytes, Neighbours::NONE, None) };
     }
 }
@@ -376,7 +376,7 @@ struct Period<'a, V, const LANES: usize, const WHOLE: bool> {
 }
 
 impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOLE> {
-    /// Permutes one period. The windows that are `ahead` bytes further on are prefetched.
+    /// Permutes the blocks of one period. Windows that are `ahead` bytes after its windows are prefetched.
     ///
     /// # Safety
     ///
@@ -392,8 +392,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         }
         for group in self.gathers.groups() {
             let (rounds, vectors) = (group.rounds, group.vectors);
-            // SAFETY: the groups go through the tables once and in order. Each arm calls the function that
-            // was compiled for its number of rounds.
+            // SAFETY: the tables have the vectors of all numbers of rounds one after the other, and the loop
+            // goes through them once. Each arm calls the function that was compiled for its number of rounds.
             tables = unsafe {
                 match rounds {
                     4 if WHOLE && self.gathers.of_nibbles() => self.group::<4, true>(tables, vectors, 4, from, to),
@@ -412,8 +412,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         }
     }
 
-    /// Computes the next vectors of a period, and returns the tables for the vectors after them. `ROUNDS` is
-    /// `rounds`, or 0 for a function that counts the rounds in a loop.
+    /// Makes and stores the next vectors of a period, all of `rounds` rounds, and returns the tables for the
+    /// vectors after them. `ROUNDS` is `rounds`, or 0 if a loop counts the rounds.
     ///
     /// # Safety
     ///
@@ -432,8 +432,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         debug_assert!(ROUNDS == 0 && !WHOLE || ROUNDS == rounds);
         let rounds = if ROUNDS == 0 { rounds } else { ROUNDS };
         for _ in 0..vectors {
-            // SAFETY: each step reads the entries of one vector, and moves the tables past them. By invariant
-            // 2 of `Gathers`, a vector is writable at its offset.
+            // SAFETY: each turn of the loop reads the entries of one vector, and moves the tables past them.
+            // By invariant 2 of `Gathers`, the vector ends inside the period, which is writable at `to`.
             unsafe {
                 let mut vector = self.shuffled::<ROUNDS>(&mut tables, rounds, from);
                 if NIBBLES {
@@ -448,7 +448,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         tables
     }
 
-    /// Loads and shuffles the bytes that the next entries of the tables name.
+    /// Returns a vector made of the windows and by the indices that the next entries of the tables name.
     ///
     /// # Safety
     ///
@@ -456,18 +456,18 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     /// * The tables have entries for a vector of `rounds` rounds.
     #[inline(always)]
     unsafe fn shuffled<const ROUNDS: usize>(&self, tables: &mut Tables, rounds: usize, from: *const u8) -> V {
-        // SAFETY: the entry is one of this vector, by the contract. By invariant 1 of `Gathers`, its window
-        // is inside the blocks of a period, which are readable at `from`.
+        // SAFETY: `entry` is an entry of this vector, by the contract. By invariant 1 of `Gathers`, the
+        // window that it names is inside the blocks of a period, which are readable at `from`.
         let window = |entry: *const u32| unsafe { from.add(offset(entry.read())) };
         // SAFETY: only a register is set, in code that is compiled with the features of `V`.
         let zero = unsafe { V::zero() };
         if WHOLE {
             let mut registers = [zero; ROUNDS];
             for (round, register) in registers.iter_mut().enumerate() {
-                // SAFETY: a vector has an entry for each round, whose window is a register.
+                // SAFETY: the tables have an entry for each round, whose window is a whole register.
                 *register = unsafe { V::load(window(tables.windows.add(round))) };
             }
-            // SAFETY: there is one vector of indices for this vector. Both tables move on to the next vector.
+            // SAFETY: all rounds share one vector of indices. Both tables move on to the next vector.
             unsafe {
                 let index = V::load(tables.indices);
                 tables.windows = tables.windows.add(ROUNDS);
@@ -479,11 +479,11 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         for _ in 0..rounds {
             let mut lanes = [from; LANES];
             for (lane, pointer) in lanes.iter_mut().enumerate() {
-                // SAFETY: a round has an entry for each lane.
+                // SAFETY: the tables have an entry for each lane of a round.
                 *pointer = window(unsafe { tables.windows.add(lane) });
             }
-            // SAFETY: each window is a lane. A round has one vector of indices, and both tables move on to
-            // the next round.
+            // SAFETY: the window of each pointer is as long as a lane. A round has one vector of indices, and
+            // both tables move on to the next round.
             unsafe {
                 bytes = bytes.or(V::load_lanes(lanes).shuffle_in_lanes(V::load(tables.indices)));
                 tables.windows = tables.windows.add(LANES);

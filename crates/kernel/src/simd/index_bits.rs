@@ -1,4 +1,4 @@
-//! Permutes blocks by moving the bits of the element index, in the steps that [`IndexBits`] lists.
+//! Permutes blocks of 4-bit elements by moving the bits of their indices: runs the steps of [`IndexBits`].
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
@@ -19,7 +19,7 @@ impl Operation for PermuteIndexBits<'_> {
     ///
     /// # Panics
     ///
-    /// If the steps are for registers of another size, or for another block.
+    /// If the steps are for registers of another size, or for blocks of another size.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let PermuteIndexBits { walk, permutation, bits } = self;
@@ -34,7 +34,7 @@ impl Operation for PermuteIndexBits<'_> {
                 let to = iteration.to.wrapping_add(number * block);
                 for (register, &offset) in registers.iter_mut().zip(&bits.from) {
                     // SAFETY: the block is readable at `from`, by the contract of this function. By invariant
-                    // 1 of `IndexBits`, a register is inside it at this offset.
+                    // 1 of `IndexBits`, a register at this offset is inside the block.
                     *register = unsafe { V::load(from.add(usize::try_from(offset).unwrap_or(0))) };
                 }
                 for step in &bits.steps {
@@ -53,8 +53,8 @@ impl Operation for PermuteIndexBits<'_> {
                 let streams = walk.streaming && to.align_offset(V::BYTES) == 0;
                 for (place, &number) in bits.order.iter().enumerate() {
                     let (register, to) = (registers[usize::from(number)], to.wrapping_add(place * V::BYTES));
-                    // SAFETY: the block has `order.len()` registers, and is writable. With `streams`, its
-                    // first byte is at a multiple of `V::BYTES`.
+                    // SAFETY: the destination block has `order.len()` registers, and is writable. If
+                    // `streams` is set, the block begins at a multiple of `V::BYTES`.
                     unsafe { if streams { register.stream(to) } else { register.store(to) } }
                 }
             }
@@ -62,11 +62,11 @@ impl Operation for PermuteIndexBits<'_> {
     }
 }
 
-/// Combines each pair of registers whose numbers differ by `apart`, a power of two.
+/// Combines each pair of registers whose numbers differ by `apart`, a power of two, in the way of `change`.
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 unsafe fn in_pairs<V: Vector, const UNIT: usize>(registers: &mut [V], change: Change, apart: usize) {
     for group in registers.chunks_exact_mut(2 * apart) {

@@ -1,8 +1,8 @@
-//! Interleaves a few rows into one row, and deinterleaves one row into a few rows. Tiles such as (2,1) and
-//! (4,1), channels of an image and packed elements are copied like this.
+//! Interleaves a few rows into one row, and deinterleaves one row into a few rows. The tiles (2,1) and (4,1)
+//! of XLA, the channels of an image and packed elements are copied like this.
 //!
 //! Planar pixels become interleaved pixels by taking one unit of each row in turn. Unit by unit, that takes a
-//! load and a store for each unit. With registers, one shuffle moves a whole register of units:
+//! load and a store for each unit. In registers, one shuffle moves as many units as a register holds:
 //!
 //! ```text
 //! rows            r0 r1 r2 r3 | r4 ..      one register of each row
@@ -18,14 +18,14 @@
 //!     columns that fill no register                         the last whole register again, or `part`
 //! ```
 //!
-//! A *block* in this module is some whole registers of columns. The code of a block is compiled once for each
-//! shuffle and called through a pointer, so the loop around it is compiled once for each level.
+//! The code that shuffles some whole registers of columns ([`Block`]) is compiled once for each shuffle and
+//! called through a pointer, so the loop around it is compiled once for each level.
 //!
-//! When several destination rows are written with non-temporal stores, each row has an open line. A CPU has
-//! few buffers for lines that are written in part. If there are more rows than buffers, every line takes two
-//! writes. Registers of half a line therefore go to a *staging buffer* first. The buffer collects some lines
-//! of each row, and these are stored row by row. If the rows of neighbouring iterations continue each other,
-//! the staging buffer joins several iterations.
+//! When several destination rows are written with non-temporal stores, each row has a line that is written in
+//! part. A CPU has few buffers for such lines. If there are more rows than buffers, every line takes two
+//! writes to memory. Registers of half a line therefore go to a *staging buffer* first. The buffer collects
+//! some lines of each row, and these lines are then stored row by row. If the rows of neighbouring iterations
+//! continue each other, the staging buffer joins several iterations.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -41,18 +41,18 @@ use crate::machine::LINE;
 
 const ROWS: usize = 32;
 
-/// The pitch of the rows of the staging buffer, in bytes. A row is a line longer than the longest run, so
-/// that neighbouring rows are in different sets of the L1 cache.
+/// The pitch of the rows of the staging buffer, in bytes. It is a line more than the longest run, so that
+/// neighbouring rows are in different sets of the L1 cache.
 const STAGED_ROW: usize = JOINED_RUN + LINE;
 
-/// About how many bytes the staging buffer collects, in all rows together, before they are stored. With 8
-/// KiB, 16 rows take 1.3 times as long, because nothing is loaded while the buffer is stored (Zen 3).
+/// About how many bytes of all destination rows together are collected before they are stored. With 8 KiB, 16
+/// rows take 1.3 times as long, because nothing is loaded while the buffer is stored (Zen 3).
 const STAGED: usize = 1 << 11;
 
 #[repr(align(64))]
 struct Stage(MaybeUninit<[[u8; STAGED_ROW]; ROWS]>);
 
-/// Rows of `row` bytes. On one side they are `pitch` bytes apart, and on the other side they are interleaved.
+/// Rows of `row` bytes. They are `pitch` bytes apart on one side, and are one interleaved row on the other.
 pub(super) struct InterleaveRows<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) shuffling: &'a Shuffling,
@@ -71,7 +71,7 @@ impl Operation for InterleaveRows<'_> {
     /// * In every iteration, the rows are readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: `rows` and `by_stage` have this function's contract. Without a stage, `by` is `Direct`.
         unsafe {
             match self.by {
                 Rows::Direct => self.rows::<V>(None),
@@ -82,15 +82,15 @@ impl Operation for InterleaveRows<'_> {
     }
 }
 
-/// Interleaves rows through a staging buffer. This is a function of its own because its stack frame has
-/// several pages.
+/// Interleaves or deinterleaves rows through a staging buffer. A function of its own, because the buffer
+/// makes its stack frame several pages long.
 ///
 /// # Safety
 ///
 /// The conditions of the operation [`InterleaveRows`].
 #[inline(never)]
 unsafe fn by_stage<V: Vector>(rows: &InterleaveRows<'_>) {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the operation `ByStage` has the contract of this function.
     unsafe { V::vectorize(ByStage(rows)) }
 }
 
@@ -103,8 +103,7 @@ impl Operation for ByStage<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut stage = Stage(MaybeUninit::uninit());
-        // SAFETY: the caller upholds the contract of this function. The pointer is to the memory of a staging
-        // buffer.
+        // SAFETY: `rows` has the contract of this function, and gets the memory of a staging buffer.
         unsafe { self.0.rows::<V>(Some(stage.0.as_mut_ptr().cast::<u8>())) }
     }
 }
@@ -121,16 +120,16 @@ impl InterleaveRows<'_> {
         let stage = stage.unwrap_or(std::ptr::null_mut());
         let runs = if let Rows::Joined(runs) = by { usize::from(runs) } else { 0 };
         let dense_destination = source_apart || destinations == 1;
-        // Whether lines start at the same column in every destination row.
+        // Whether lines start at the same column in every destination row, so that they can be streamed.
         let may_stream = walk.streaming && (dense_destination || pitch.unsigned_abs().is_multiple_of(LINE));
         // How many bytes each destination row gets for one byte of a source row.
         let step = if source_apart { destinations } else { 1 };
-        // If the rows are in reverse order, the last row is the first in memory. Offsets are counted from the
-        // first row all the same, and are negative numbers that wrap.
+        // If the rows are in reverse order, the last row is the first in memory. Even then, offsets are
+        // counted from the first row: the others are negative, and wrap.
         let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
         let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
-        // If rows are whole registers, no columns are left over, and the shuffle runs the innermost loop
-        // itself.
+        // If rows are whole registers, no columns are left over, and the function that shuffles columns also
+        // runs the innermost loop.
         let is_whole = row.is_multiple_of(V::BYTES) && !may_stream && runs == 0;
         let (walk, times) = if is_whole { walk.around_innermost() } else { (*walk, Stride::ONCE) };
         let mut run = 0;
@@ -147,10 +146,9 @@ impl InterleaveRows<'_> {
                 let end = row - row % V::BYTES;
                 // SAFETY: `Rows::has_code` checked that `runs * row` is at most `JOINED_RUN`, which a row of
                 // the staging buffer has, and that the innermost loop has a multiple of `runs` iterations,
-                // each `row` bytes after the one before on the destination. So run `run` is `run * row` bytes
-                // from the start of both the buffer's row and the joined run. The columns are those of the
-                // contract. When the last run is there, all `runs * row` bytes of each buffer row were
-                // written.
+                // each `row` bytes after the one before on the destination. So run number `run` begins `run *
+                // row` bytes after the start of the buffer's row, and of the joined run. The contract covers
+                // the columns. After the last run, all `runs * row` bytes of each buffer row are written.
                 unsafe {
                     let staged = (stage.add(run * row), STAGED_ROW);
                     self.columns::<V>(from, staged, 0..end, (ahead, false), times);
@@ -162,7 +160,7 @@ impl InterleaveRows<'_> {
                 run = (run + 1) % runs;
                 continue;
             }
-            // Lines can be streamed if all destination rows are aligned after the same number of columns.
+            // Lines can be streamed if every destination row reaches a line after the same whole columns.
             let (mut streaming, mut head) = (false, 0);
             if may_stream {
                 let to_line = to.align_offset(LINE);
@@ -171,10 +169,10 @@ impl InterleaveRows<'_> {
             }
             let whole = if streaming && (destinations == 1 || by == Rows::Staged) { LINE } else { V::BYTES };
             let end = row - (row - head) % whole;
-            // SAFETY: `0..head`, `head..end` and `end..row` are the columns of the rows, which are in the
-            // contract. With `streaming`, byte `head * step` of the first destination row is at a line, and
-            // so is that of every row: there is one row, or the pitch is whole lines (`may_stream`). With
-            // `Rows::Staged`, `head..end` is whole lines, and `stage` is the memory of a staging buffer.
+            // SAFETY: the contract covers the columns `0..row`. With `streaming`, byte `head * step` of the
+            // first destination row is at a line, and so is that byte of every row: there is one row, or the
+            // pitch is whole lines (`may_stream`). With `Rows::Staged`, `head..end` is whole lines, and
+            // `stage` is the memory of a staging buffer.
             unsafe {
                 self.part::<V>(from, (to, pitch), 0..head);
                 if streaming && by == Rows::Staged {
@@ -189,9 +187,9 @@ impl InterleaveRows<'_> {
 }
 
 impl InterleaveRows<'_> {
-    /// Shuffles columns in registers of half a line, with non-temporal stores. The staging buffer collects
-    /// several lines of each row, which are then stored whole, because a CPU has few buffers for lines that
-    /// are written in part.
+    /// Shuffles columns in registers of half a line, with non-temporal stores. A staging buffer collects
+    /// several lines of each row, which are then stored whole: a CPU has few buffers for lines that are
+    /// written in part.
     ///
     /// # Safety
     ///
@@ -210,8 +208,8 @@ impl InterleaveRows<'_> {
         let most = most - most % LINE;
         for at in columns.clone().step_by(most) {
             let some = most.min(columns.end - at);
-            // SAFETY: `at..at + some` are columns of the contract. They are whole lines, and at most
-            // `JOINED_RUN` bytes, so a row of the staging buffer has room for them.
+            // SAFETY: the contract covers the columns `at..at + some`. They are whole lines, and at most
+            // `JOINED_RUN` bytes, so there is room for them in each row of the staging buffer.
             unsafe {
                 let staged = (stage.wrapping_sub(at), STAGED_ROW);
                 self.columns::<V>(from, staged, at..at + some, (ahead, false), Stride::ONCE);
@@ -230,7 +228,7 @@ impl InterleaveRows<'_> {
     ///
     /// * In each iteration of `times`, the columns are readable in the rows at `from` and writable in the
     ///   rows at `to`.
-    /// * With `streaming`, the columns start at an aligned address in every destination row.
+    /// * With `streaming`, the columns start at a multiple of a register in every destination row.
     #[inline(always)]
     unsafe fn columns<V: Vector>(
         &self,
@@ -253,18 +251,19 @@ impl InterleaveRows<'_> {
                 streaming,
                 signed: self.signed,
             };
-            // SAFETY: the caller upholds the contract of this function.
+            // SAFETY: the block has whole registers of the columns, which the contract covers.
             unsafe { shuffle(&block) };
         }
     }
 
-    /// The pitch of the rows as a `usize`, which is added with wrapping because the pitch may be negative.
+    /// The pitch of the rows as a `usize`. It is added with wrapping, because the pitch may be negative.
     fn pitch(&self) -> usize {
         self.pitch.cast_unsigned()
     }
 
     /// Shuffles the last columns of a row, which do not fill a register. With ordinary stores, if there are
-    /// enough columns before them, the last whole register is shuffled, and some columns are stored again.
+    /// enough columns before them, a whole register that ends with the row is shuffled: some columns are
+    /// stored again.
     ///
     /// # Safety
     ///
@@ -272,7 +271,7 @@ impl InterleaveRows<'_> {
     ///   at `to`.
     #[inline(always)]
     unsafe fn rest<V: Vector>(&self, from: *const u8, to: (*mut u8, usize), columns: Range<usize>, streamed: bool) {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: a register that ends with `columns` begins at column 0 or later, so the contract covers it.
         unsafe {
             match columns.end.checked_sub(V::BYTES) {
                 _ if columns.is_empty() => {}
@@ -294,12 +293,12 @@ impl InterleaveRows<'_> {
         if columns.is_empty() {
             return;
         }
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the function `part` has the contract of this one.
         unsafe { part::<V>(self.shuffling, (from, self.pitch()), (to, pitch), columns, self.signed) };
     }
 }
 
-/// Writes `run` bytes of each of `rows` rows of the staging buffer, with non-temporal stores.
+/// Copies `run` bytes of each of `rows` rows from the staging buffer, with non-temporal stores.
 ///
 /// # Safety
 ///
@@ -310,7 +309,7 @@ impl InterleaveRows<'_> {
 #[inline(always)]
 unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, run: usize) {
     for i in 0..rows {
-        // SAFETY: `i` is below `rows`, so both runs are in the contract.
+        // SAFETY: `i` is below `rows`, so the contract covers row `i` of the buffer and of the destination.
         unsafe {
             let (from, to) = (stage.add(i * STAGED_ROW), to.0.wrapping_add(i.wrapping_mul(to.1)));
             stream_run::<V>(from, to, run, Neighbours::NONE, None);
@@ -321,8 +320,8 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
 #[repr(align(64))]
 struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 
-/// Shuffles some columns through memory for whole registers. The columns are copied to this memory, the block
-/// runs on it, and the result is copied to the destination.
+/// Shuffles columns that do not fill a register. They are copied to a buffer of whole registers, shuffled
+/// from there into another buffer, and copied to the destination.
 ///
 /// # Safety
 ///
@@ -340,8 +339,9 @@ unsafe fn part<V: Vector>(
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
-        // SAFETY: `loaded` has room for `ROWS` registers, and `sources` is at most that. `bytes` columns from
-        // `first` on are readable in each source row, or `bytes * sources` bytes of the one dense row.
+        // SAFETY: `loaded` has room for `ROWS` registers, and `sources` is at most `ROWS`. From column
+        // `first` on, `bytes` columns are readable in each source row, or `bytes * sources` bytes in the only
+        // one.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {
@@ -363,9 +363,9 @@ unsafe fn part<V: Vector>(
             streaming: false,
             signed,
         };
-        // SAFETY: the block reads `sources` registers, which were just written, and writes `destinations`
-        // ones, for which `stored` has room. `bytes` columns from `first` on are writable in each destination
-        // row, or `bytes * destinations` bytes of the one dense row.
+        // SAFETY: the shuffle loads `sources` registers, which were just written, and stores `destinations`
+        // registers, for which `stored` has room. From column `first` on, `bytes` columns are writable in
+        // each destination row, or `bytes * destinations` bytes in the one dense destination row.
         unsafe {
             shuffle(&block);
             if source_apart {

@@ -1,4 +1,4 @@
-//! Copies of one to four whole cache lines, and of any length up to 256 bytes. Other kernels use them.
+//! Copies of one to four whole cache lines, and of runs of at most 256 bytes, for the other kernels.
 //!
 //! A run of any length up to 256 bytes is copied without a loop. For a length of `SIZE` to `2 * SIZE` bytes,
 //! the first `SIZE` bytes and the last `SIZE` bytes are copied. The two halves overlap unless the length is
@@ -23,8 +23,8 @@ use crate::machine::LINE;
 pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
     const { assert!(LINE / V::BYTES <= 2 && LINE.is_multiple_of(V::BYTES)) };
     debug_assert!(!streaming || to.align_offset(LINE) == 0);
-    // SAFETY: a line is `LINE / V::BYTES` vectors, so every access is inside the lines, and has the alignment
-    // of a vector if the lines are aligned.
+    // SAFETY: a line is `LINE / V::BYTES` vectors, so every access is inside the lines of the contract. It is
+    // aligned for its vector if the lines are aligned.
     unsafe {
         let mut parts = [[V::zero(); 2]; LINES];
         for (i, line) in parts.iter_mut().enumerate() {
@@ -49,7 +49,7 @@ pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, 
 #[inline(always)]
 pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
     debug_assert!(bytes <= 256);
-    // SAFETY: each arm has a `SIZE` that is at most `bytes`.
+    // SAFETY: `first_and_last` has this contract, and `bytes` is at least the `SIZE` of each arm.
     unsafe {
         match bytes {
             128..=256 => first_and_last::<128>(from, to, bytes),
@@ -75,7 +75,7 @@ pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
 #[inline(always)]
 pub(super) unsafe fn first_and_last<const SIZE: usize>(from: *const u8, to: *mut u8, bytes: usize) {
     debug_assert!(bytes >= SIZE);
-    // SAFETY: there are at least `SIZE` bytes, so both halves are inside the `bytes` bytes.
+    // SAFETY: `bytes` is at least `SIZE`, so both halves are inside the run of the contract.
     unsafe {
         let first = from.cast::<[u8; SIZE]>().read();
         let last = from.add(bytes - SIZE).cast::<[u8; SIZE]>().read();

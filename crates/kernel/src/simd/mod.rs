@@ -3,9 +3,9 @@
 //! # Safety
 //!
 //! Every `unsafe fn` here that is generic over a [`Vector`] `V` has one condition that its own `# Safety`
-//! list does not repeat: *the CPU has the features of `V`*. The condition holds inside [`Vector::vectorize`],
-//! whose caller promises it. All calls between these functions keep the type `V`. Each function lists its
-//! other conditions.
+//! list does not repeat: *the CPU has the features of `V`*. It holds inside [`Vector::vectorize`], whose
+//! caller promises it, and in all calls from there, which keep the type `V`. Each function lists its other
+//! conditions.
 //!
 //! Three constants have the same meaning everywhere: `LANES` is the number of 16-byte lanes of `V`, `UNIT` is
 //! the length of a unit in bytes, and `IN_LANE` is the number of units in a lane.

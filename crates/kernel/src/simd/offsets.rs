@@ -1,5 +1,4 @@
-//! Lists of the offsets of rows or columns. Kernels that read a list do not depend on whether the pitch is
-//! constant.
+//! Lists of the offsets of rows or of columns. A kernel that reads such a list needs no constant pitch.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -21,8 +20,8 @@ impl<'a> Offsets<'a> {
         Offsets { list, rows: 0..0 }
     }
 
-    /// Lists the offsets of some rows of an axis. A list is always filled from one axis, so rows that are
-    /// already listed are not listed again.
+    /// Lists the offsets of some rows of an axis. A list is always filled from the same axis, so nothing is
+    /// done if it has these rows already.
     ///
     /// # Panics
     ///
@@ -39,16 +38,17 @@ impl<'a> Offsets<'a> {
         assert!(rows.len() <= Self::MOST, "more offsets than a list holds");
         let list = self.list.as_mut_ptr().cast::<usize>();
         if let Some(pitch) = axis.stride() {
-            // Offsets are summed up, because the compiler vectorizes additions, but not products of 64 bits.
+            // The pitch is added each time, because the compiler vectorizes 64-bit additions, but not
+            // products.
             let mut offset = rows.start * pitch;
             for i in 0..rows.len() {
-                // SAFETY: `i` is below the number of rows, which is at most `MOST`.
+                // SAFETY: the list has `MOST` entries, and `i` is below the number of rows: at most `MOST`.
                 unsafe { list.add(i).write(offset) };
                 offset = offset.wrapping_add(pitch);
             }
         } else {
             for (i, row) in rows.clone().enumerate() {
-                // SAFETY: `i` is below the number of rows, which is at most `MOST`.
+                // SAFETY: the list has `MOST` entries, and `i` is below the number of rows: at most `MOST`.
                 unsafe { list.add(i).write(axis.offset(row)) };
             }
         }
@@ -66,7 +66,7 @@ impl<'a> Offsets<'a> {
             assert!(count <= Self::MOST, "more offsets than a list holds");
             let list = self.list.as_mut_ptr().cast::<usize>();
             for i in 0..count {
-                // SAFETY: `i` is below `count`, which is at most `MOST`.
+                // SAFETY: the list has `MOST` entries, and `i` is below `count`, which is at most `MOST`.
                 unsafe { list.add(i).write(i * pitch) };
             }
             self.rows = pitch..pitch + count;

@@ -1,8 +1,8 @@
-//! A scattered order for lines and blocks that are in the L2 cache.
+//! A scattered order, which hardware prefetchers do not follow, for lines and blocks in the L2 cache.
 //!
-//! If a copy jumps between addresses, hardware prefetchers still see strides, and fetch lines that are
-//! evicted before they are used. On a Zen 5 such a copy takes twice as long. Prefetchers do not follow an
-//! order without a constant stride.
+//! If a copy jumps between addresses, hardware prefetchers still see strides between these addresses, and
+//! fetch lines that are evicted before they are used. On a Zen 5 such a copy takes twice as long. Prefetchers
+//! do not follow an order without a constant stride.
 
 /// Returns `number`, but hides its value from the compiler, so that a loop over it is not unrolled.
 #[inline(always)]
@@ -39,7 +39,8 @@ impl Iterator for Scattered {
     fn next(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
         loop {
-            // The period is the whole power of two, because the factor is 1 modulo 4 and the summand is odd.
+            // All numbers below the power of two come, because the factor is 1 modulo 4 and the summand is
+            // odd.
             self.number = self.number.wrapping_mul(69).wrapping_add(35) & self.mask;
             if self.number < self.count {
                 return Some(self.number);

@@ -1,14 +1,14 @@
 //! Large planes, transposed by blocks in registers: as one panel, or panel by panel.
 //!
-//! A block loads whole vectors and stores whole lines, each once (`block.rs`). The order of the blocks
-//! remains to be decided, and two requirements contradict each other (measured on a Zen 5):
+//! A block loads whole vectors and stores whole lines, each once (`block.rs`). For the order of the blocks,
+//! two requirements contradict each other (measured on a Zen 5):
 //!
-//! * Lines that are neighbours in memory should be stored soon after each other. Some 48 lines at one offset
-//!   of different pages evict each other. So all blocks of one strip, one line of the source wide, come
-//!   first, and fill runs of several lines in each destination row.
-//! * Long runs of few source rows should be loaded, which is the opposite order. So while a panel is
-//!   transposed, the lines of the next panel are prefetched row by row, one line for every line that is
-//!   loaded.
+//! * Lines that are neighbours in memory should be stored soon after each other. About 48 lines at the same
+//!   offset in different pages evict each other from the cache. So all blocks of one strip, one line of the
+//!   source wide, come first, and write several lines of each destination row.
+//! * Long runs of few source rows should be loaded, for which blocks would go along the rows. So while a
+//!   panel is transposed, the lines of the next panel are prefetched row by row, one line for every line that
+//!   is loaded.
 //!
 //! ```text
 //! source panel, 3 rows shown              order of the blocks
@@ -43,8 +43,8 @@ use staged::{Buffers, Ends, Leftover, StageRows, drain, runs, staged_row};
 
 mod staged;
 
-/// Transposes planes panel by panel. Units that registers hold are transposed in blocks, and longer units run
-/// by run.
+/// Transposes planes panel by panel. Units that registers hold are transposed in blocks, and longer units one
+/// by one.
 ///
 /// # Safety
 ///
@@ -58,7 +58,7 @@ pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &
     let shuffle = plane.micro_tile.map(MicroTile::shuffle);
     let micro_tile = shuffle.as_ref();
     let mut planes = Planes { walk, plane, panels, transpose, micro_tile, rows, columns, stage: None };
-    // SAFETY: the caller upholds the contract of this function. With a staging buffer, `Staged` sets `stage`.
+    // SAFETY: `Planes::run` and `Staged` have the contract of this function. `Staged` sets `stage`.
     unsafe {
         match panels.stage {
             Stage::None => planes.run::<V, false>(),
@@ -67,12 +67,12 @@ pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &
     }
 }
 
-/// Transposes planes that are one panel each. The plane is in a cache and is written with ordinary stores, so
-/// one call transposes all blocks.
+/// Transposes planes that are one panel each. All blocks are transposed by one call, with ordinary stores,
+/// because the plane is in a cache.
 ///
 /// # Safety
 ///
-/// * `transpose` is for the unit of the plane, which has at most `MOST_ROWS` rows and columns.
+/// * `transpose` is for the length of the plane's units. The plane has at most `MOST_ROWS` rows and columns.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option<TransposePanel>, scattered: bool) {
     let transpose = transpose.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for units of a register"));
@@ -95,13 +95,13 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
             unit: plane.unit,
             how,
         };
-        // SAFETY: the panel has exactly the rows and columns of the plane.
+        // SAFETY: the panel is the whole plane of the contract, and the lists have all its rows and columns.
         unsafe { transpose(&panel, &mut PanelPrefetch::nothing(&plane.rows)) };
     }
 }
 
-/// Transposes panels through a staging buffer. The buffer takes several pages of the stack, so this operation
-/// is a function of its own.
+/// Transposes panels through a staging buffer. This is an operation of its own, because the buffer takes
+/// several pages of the stack.
 struct Staged<'a>(Planes<'a>);
 
 impl Operation for Staged<'_> {
@@ -115,7 +115,7 @@ impl Operation for Staged<'_> {
         let mut list = List::uninit();
         let columns = Offsets::new(&mut list);
         let stage = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: `Planes::run` has the contract of this function, and `stage` is set here.
         unsafe { Planes { stage: Some(stage), ..self.0 }.run::<V, true>() }
     }
 }
@@ -126,7 +126,7 @@ struct Planes<'a> {
     panels: &'a Panels,
     transpose: TransposePanel,
     micro_tile: Option<&'a [u8; MICRO_TILE]>,
-    /// The offsets of the rows and the columns of the current panel.
+    /// The listed offsets of the rows and of the columns of the panel that is being transposed.
     rows: Offsets<'a>,
     columns: Offsets<'a>,
     /// The staging buffer, if the panels have one.
@@ -151,22 +151,23 @@ impl<'a> Planes<'a> {
     /// # Safety
     ///
     /// * The conditions of [`panels`].
-    /// * `STAGED` is set, and `stage` is `Some`, if the panels have a staging buffer. Without one, nothing
-    ///   here needs the features of `V`.
+    /// * If the panels have a staging buffer, `STAGED` is set, and `stage` is `Some`. Without a staging
+    ///   buffer, the CPU need not have the features of `V`.
     #[inline(always)]
     unsafe fn run<V: Vector, const STAGED: bool>(&mut self) {
         let &mut Planes { walk, plane, panels, .. } = self;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let how = self.how();
         for iteration in walk.iterations() {
-            // Whole lines can be streamed only if lines start at the same rows in every column. `Panels::fit`
-            // checked that the pitch of the destination rows, and the rows of a panel, are whole lines.
+            // Whole lines can be streamed only if a line starts at the same row in every column:
+            // `Panels::fit` checked that the pitch of destination rows is whole lines. The height of a panel
+            // is whole lines, too.
             let to_line = iteration.to.align_offset(LINE);
             let streaming = panels.whole_lines && to_line.is_multiple_of(unit);
             let head = if streaming { (to_line / unit).min(rows) } else { 0 };
             let nothing = PanelPrefetch::nothing(&plane.rows);
             if head > 0 {
-                // SAFETY: the first `head` rows, less than a line, and all columns are inside the plane.
+                // SAFETY: all columns and the first `head` rows, less than a line, are inside the plane.
                 unsafe { self.direct(&iteration, 0..columns, 0..head, how, &mut { nothing }) };
             }
             let how = How { streaming, ..how };
@@ -185,7 +186,7 @@ impl<'a> Planes<'a> {
                 let step = panels.step(unit);
                 for first in rows.clone().step_by(step) {
                     let rows = first..(first + step).min(rows.end);
-                    // SAFETY: `columns` and `rows` are inside a panel of the plane, at most a step of rows.
+                    // SAFETY: `columns` and `rows` are inside the plane. There are at most `step` rows.
                     unsafe {
                         match STAGED {
                             false => self.direct(&iteration, columns.clone(), rows, how, &mut next),
@@ -199,12 +200,12 @@ impl<'a> Planes<'a> {
         }
     }
 
-    /// Transposes a part of a plane to the destination.
+    /// Transposes some rows and columns of a plane, straight to the destination.
     ///
     /// # Safety
     ///
-    /// * The rows and columns are inside the plane, and the rows are at most those of [a step](Panels::step).
-    /// * If `how.streaming` is set, the rows start at a line in every column.
+    /// * The rows and columns are inside the plane, with at most as many rows as [a step](Panels::step).
+    /// * If `how.streaming` is set, the first row is at the start of a line in every column.
     #[inline(always)]
     unsafe fn direct(
         &mut self,
@@ -230,17 +231,18 @@ impl<'a> Planes<'a> {
                 unit: plane.unit,
                 how,
             };
-            // SAFETY: the panel has rows and columns of the plane, and the lists have an offset for each.
+            // SAFETY: the rows and columns are inside the plane, by the contract. The lists have their
+            // offsets.
             unsafe { transpose(&panel, prefetch) };
         }
     }
 
-    /// Transposes a part of a plane through the staging buffer, some columns at a time.
+    /// Transposes some rows and columns of a plane through the staging buffer, a few columns at a time.
     ///
     /// # Safety
     ///
     /// * The conditions of [`Planes::direct`].
-    /// * There is a staging buffer, and the panels fit the plane. The panels come in order.
+    /// * There is a staging buffer, and the panels fit the plane. Calls follow the [`Order`] of panels.
     #[inline(always)]
     unsafe fn by_stage<V: Vector>(
         &mut self,
@@ -253,9 +255,9 @@ impl<'a> Planes<'a> {
         let &mut Planes { plane, panels, .. } = self;
         let bytes = rows.len() * plane.unit;
         let pitch = match panels.stage {
-            // The last rows of a plane, which do not fill the staging buffer, go to the destination directly.
+            // The last rows of a plane do not fill the staging buffer, and go straight to the destination.
             Stage::Lines(lines) if bytes < usize::from(lines) * LINE => {
-                // SAFETY: by the contract, the rows and columns are inside the plane.
+                // SAFETY: the contract of `direct` is a part of the contract of this function.
                 return unsafe { self.direct(iteration, columns, rows, how, prefetch) };
             }
             Stage::Lines(lines) | Stage::Continue { lines, joined: false } => Stage::pitch(lines),
@@ -266,19 +268,19 @@ impl<'a> Planes<'a> {
         let at_once = Stage::columns_at_once(plane.unit);
         for first in columns.clone().step_by(at_once) {
             let columns = first..(first + at_once).min(columns.end);
-            // SAFETY: by the contract, the rows and columns are inside the plane.
+            // SAFETY: `through` has this function's contract. At most `at_once` columns come at a time.
             unsafe { self.through::<V>(iteration, columns, rows.clone(), (pitch, how), prefetch) };
         }
     }
 
-    /// Transposes some columns into the staging buffer, and stores the rows of the buffer, which are `pitch`
-    /// bytes apart.
+    /// Transposes a few columns into the staging buffer, in rows `pitch` bytes apart, and stores these rows
+    /// to the destination.
     ///
     /// # Safety
     ///
     /// * The conditions of [`by_stage`](Planes::by_stage), and the offsets of the rows are listed.
-    /// * The columns are at most as many as go into the buffer at a time.
-    /// * Columns come in order. The rows of columns that are continued come in order too.
+    /// * There are at most [`Stage::columns_at_once`] columns.
+    /// * The calls go through the columns in order, and through the rows of a column that is continued, too.
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
@@ -305,29 +307,29 @@ impl<'a> Planes<'a> {
             how: How { streaming: false, staged: true, ..how },
         };
         // SAFETY: the rows and columns are inside the plane. `Panels::fit` checked that the buffer has room
-        // for the lines of the columns, after one line in front.
+        // for a row of each column. One line is free in front of the rows.
         unsafe { transpose(&panel, prefetch) };
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
         let Stage::Continue { joined, .. } = panels.stage else {
             for (i, column) in columns.enumerate() {
-                // SAFETY: the row of the buffer was written, and goes to a row of the plane.
+                // SAFETY: row `i` of the buffer was written, and belongs to a destination row of the plane.
                 unsafe { staged_row::<V>(first.add(i * pitch), to(column), bytes) };
             }
             return;
         };
         if joined {
             let ends = Ends { is_first: columns.start == 0, is_last: columns.end == plane.columns.extent };
-            // SAFETY: the rows of the buffer follow each other, as the rows of the plane do. `Panels::fit`
-            // checked that the rows of a whole buffer have at least a line together.
+            // SAFETY: in the buffer as on the destination, each row begins where the row before it ends, so
+            // they are one run. `Panels::fit` checked that a full buffer has at least a line.
             return unsafe {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut stage.leftovers[0])
             };
         }
         let ends = Ends { is_first: rows.start == 0, is_last: rows.end == plane.rows.extent };
         for (i, column) in columns.enumerate() {
-            // SAFETY: the row of the buffer was written, after a line for its leftover, and goes to a row of
-            // the plane. `Panels::fit` checked that a run which continues has a line or more, and that no two
-            // kept columns share a leftover.
+            // SAFETY: row `i` of the buffer was written, and has a free line in front. `bytes` bytes of its
+            // destination row are in the plane. `Panels::fit` checked that a run which continues has a line
+            // or more, and that kept columns never share a leftover.
             unsafe {
                 drain::<V>(first.add(i * pitch), to(column), bytes, ends, &mut stage.leftovers[column % KEPT_COLUMNS])
             };
@@ -337,17 +339,16 @@ impl<'a> Planes<'a> {
 
 type Bounds = (Range<usize>, Range<usize>);
 
-/// The panels of a plane, in the order in which they are transposed: through the columns that are kept at a
-/// time, left to right and then down, and then through the next columns.
+/// The panels of a plane, in the order in which they are transposed: left to right and then down, first
+/// through the `kept` columns that are kept at a time, then through the next ones.
 #[derive(Clone)]
 struct Order<'a> {
     panels: &'a Panels,
     columns: usize,
     rows: usize,
-    /// The first row of the first panel. The rows in front of it do not fill a line of the destination.
+    /// The first row of the first panel. The rows above it end at the first line of every destination row.
     head: usize,
-    /// The first of the kept columns. The fields below are the first column and the first row of the next
-    /// panel.
+    /// The first of the columns that are kept now; then the first column and the first row of the next panel.
     kept_from: usize,
     column: usize,
     row: usize,
@@ -375,7 +376,7 @@ impl Iterator for Order<'_> {
     }
 }
 
-/// The panels of a plane and then the panels of the next plane, each with the source address of its plane.
+/// The panels of a plane and then the panels of the next plane, each with its plane's source address.
 struct Later<'a> {
     panels: Order<'a>,
     planes: [Option<*const u8>; 2],

@@ -9,11 +9,11 @@ use crate::machine::LINE;
 /// The source lines of the next panel that are still to be prefetched, row by row.
 #[derive(Clone, Copy)]
 pub(super) struct PanelPrefetch<'a> {
-    /// The address of the panel's first column in row 0 of its plane, and the offsets of the rows.
+    /// The address of the panel's first column in row 0 of its plane, and the axis with the rows' offsets.
     from: *const u8,
     axis: &'a Axis,
     begin: *const u8,
-    /// The row whose lines are prefetched next, and the end of the rows.
+    /// The row whose lines are prefetched next, and the number of the row at which the panel ends.
     row: usize,
     rows: usize,
     /// The next line of this row, and how many lines each row has.
@@ -24,7 +24,7 @@ pub(super) struct PanelPrefetch<'a> {
 }
 
 impl<'a> PanelPrefetch<'a> {
-    /// Makes the prefetches of the first `lines` lines of each row in `rows`.
+    /// The prefetches of the first `lines` lines of each of the rows `rows`, to be issued later.
     #[inline(always)]
     pub(super) fn new(from: *const u8, axis: &'a Axis, rows: Range<usize>, lines: usize) -> Self {
         let (row, rows) = (rows.start, rows.end);
@@ -44,7 +44,7 @@ impl<'a> PanelPrefetch<'a> {
 
     /// # Safety
     ///
-    /// There is no condition besides the features of `V`.
+    /// The CPU has the features of `V`; there is no other condition.
     #[inline(always)]
     pub(super) unsafe fn issue<V: Vector>(&mut self, count: usize) {
         if self.row < self.rows {
@@ -53,12 +53,12 @@ impl<'a> PanelPrefetch<'a> {
         }
     }
 
-    /// Prefetches the next `count` lines. This is a function of its own, because every block issues
-    /// prefetches, and most small copies have nothing to prefetch.
+    /// Prefetches the next `count` lines. A function of its own: every block calls `issue`, which is inlined,
+    /// and most small copies have nothing to prefetch.
     ///
     /// # Safety
     ///
-    /// There is no condition besides the features of `V`.
+    /// The CPU has the features of `V`; there is no other condition.
     #[inline(never)]
     unsafe fn issue_lines<V: Vector>(&mut self, count: usize) {
         let mut left = count;

@@ -1,5 +1,5 @@
-//! Planes of long units, transposed run by run. Runs are rows of several elements, whole cache lines, or
-//! halves of a line.
+//! Planes of long units, transposed run by run. A run is a unit of such a plane: several elements that follow
+//! each other, often whole cache lines or half a line.
 
 use std::ops::Range;
 
@@ -32,18 +32,18 @@ impl Operation for TransposeRuns<'_> {
         if let Some(cut) = unaligned
             && walk.start.1.align_offset(LINE) != 0
         {
-            // SAFETY: the conditions of `panels` are those of this function.
+            // SAFETY: `panels` has this contract. `Kernel::fit` checked that the panels `cut` fit the plane.
             return unsafe { panels::<V>(walk, plane, &cut) };
         }
         match order {
             // SAFETY: the pitches are those of the plane. The first destination row starts at a line, because
-            // `unaligned` runs otherwise. So all destination rows start at lines (`Kernel::fit`).
+            // `unaligned` panels run otherwise. So all destination rows start at lines (`Kernel::fit`).
             RunOrder::Source => unsafe { lines_in_source_order::<V>(walk, plane, pitches(), ahead) },
             RunOrder::FewColumns(few) => {
                 let (pitches, few) = (pitches(), usize::from(few));
                 for iteration in walk.iterations() {
-                    // SAFETY: the pitches are those of the plane, and the unit of each arm is the plane's:
-                    // `Kernel::fit` asks for 32, 64 or 128 bytes.
+                    // SAFETY: the pitches are those of the plane. `Kernel::fit` checked that its unit has 32,
+                    // 64 or 128 bytes, and each arm is for one of these lengths.
                     unsafe {
                         match plane.unit {
                             32 => few_columns::<32>(&iteration, plane, pitches, few),
@@ -53,19 +53,19 @@ impl Operation for TransposeRuns<'_> {
                     }
                 }
             }
-            // SAFETY: the plane's span is in the contract. The function checks the alignment itself.
+            // SAFETY: `in_pieces` needs the plane's span, which the contract covers.
             RunOrder::Pieces(piece) => unsafe { in_pieces::<V>(walk, plane, usize::from(piece), ahead) },
         }
     }
 }
 
 /// Transposes planes with ordinary stores, a few columns at a time. The source rows of these columns are read
-/// front to back, and one run of each source row goes to each destination row.
+/// front to back, and each run of a source row goes to another destination row.
 ///
 /// # Safety
 ///
-/// * `plane.unit` is `RUN`. The pitches are the pitch of the source rows and the pitch of the destination
-///   rows.
+/// * `plane.unit` is `RUN`. The pair of numbers is the pitch of the plane's source rows and the pitch of its
+///   destination rows.
 /// * The plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn few_columns<const RUN: usize>(
@@ -80,8 +80,8 @@ unsafe fn few_columns<const RUN: usize>(
         let last = (first + few).min(columns);
         for row in 0..rows {
             for column in first..last {
-                // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are the addresses of
-                // one of its runs of `RUN` bytes.
+                // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are the addresses of a
+                // run of `RUN` bytes in the plane's span.
                 unsafe {
                     let from = iteration.from.add(column * RUN + row * source);
                     let to = iteration.to.add(column * destination + row * RUN);
@@ -93,13 +93,13 @@ unsafe fn few_columns<const RUN: usize>(
 }
 
 /// Transposes planes of whole lines or half lines with non-temporal stores. The source is read front to back,
-/// and each destination row gets a line in turn.
+/// and the destination rows get one line each, in turns.
 ///
 /// # Safety
 ///
 /// * The unit is a multiple of a line, or half a line.
-/// * The pitches are the pitch of the source rows and the pitch of the destination rows. The destination
-///   pitch is a multiple of a line, and every iteration starts at a line of the destination.
+/// * The pair of numbers is the pitch of the plane's source rows and the pitch of its destination rows. The
+///   latter is a multiple of a line, and every iteration starts at a line of the destination.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn lines_in_source_order<V: Vector>(
@@ -111,8 +111,8 @@ unsafe fn lines_in_source_order<V: Vector>(
     let Plane { unit: run, columns, rows, .. } = plane;
     let (run, columns, rows) = (*run, columns.extent, rows.extent);
     let row_bytes = run * columns;
-    // The distance on the source between the two halves of a destination line, and the number of rows that
-    // are copied together.
+    // How far apart the two halves of a destination line are on the source, and how many rows are copied
+    // together.
     let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
     for Iteration { from, to, later, .. } in walk.iterations() {
         for row in (0..rows - rows % at_once).step_by(at_once) {
@@ -121,9 +121,9 @@ unsafe fn lines_in_source_order<V: Vector>(
                 Some(row) => later.map(|later| later.wrapping_add(row * source)),
             };
             let ahead = ahead.filter(|_| distance > 0);
-            // SAFETY: `row` is below the number of rows, so all runs are inside the plane. `to` is aligned to
-            // a line: `destination` and `at` are multiples of a line. `row * run` is also a multiple of a
-            // line, because `row` is even if a run is half a line.
+            // SAFETY: `row` is below the number of rows, so all runs are inside the plane. `to` is at a line,
+            // because it is the sum of multiples of a line: of `destination`, `at` and `row * run` (`row` is
+            // even if a run is half a line).
             unsafe {
                 let (from, to) = (from.add(row * source), to.add(row * run));
                 for column in 0..columns {
@@ -143,8 +143,8 @@ unsafe fn lines_in_source_order<V: Vector>(
         if !rows.is_multiple_of(at_once) {
             let row = rows - 1;
             for column in 0..columns {
-                // SAFETY: `from` and `to` are the addresses of a run of the last row. It is left over only if
-                // a run is half a line.
+                // SAFETY: `from` and `to` are the addresses of a run of the last row, which has half a line:
+                // only then may a row be left over.
                 unsafe {
                     let (from, to) = (from.add(column * run + row * source), to.add(column * destination + row * run));
                     std::ptr::copy_nonoverlapping(from, to, LINE / 2);
@@ -154,8 +154,8 @@ unsafe fn lines_in_source_order<V: Vector>(
     }
 }
 
-/// Transposes planes in pieces. A piece is some runs of a destination row. The next piece is the runs in the
-/// same source rows of the next destination row.
+/// Transposes planes, `piece` runs of a destination row at a time: the runs of some source rows in one
+/// column, then in the next column, which goes to the next destination row.
 ///
 /// # Safety
 ///
@@ -172,20 +172,20 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
             let last = (first + piece).min(rows.extent);
             for column in 0..columns.extent {
                 if distance > 0 {
-                    // Each column prefetches a share of the rows, so that the prefetches are spread over all
-                    // columns.
+                    // While a column is copied, a share of the rows is prefetched, so that prefetches are
+                    // spread over all columns.
                     let share = |column: usize| first + distance + (last - first) * column / columns.extent;
                     // SAFETY: a prefetch may be given any address.
                     unsafe { prefetch_rows::<V>(plane, (from, later), share(column)..share(column + 1)) };
                 }
-                // SAFETY: `column` is a column of the plane.
+                // SAFETY: `column` is a column of the plane, so its first run is in the plane's span.
                 let (from, to) = unsafe { (from.add(column * run), to.add(columns.offset(column))) };
                 let mut row = first;
                 if streaming && run * 2 == LINE {
-                    // Two halves of a line are joined before the line is stored.
+                    // Runs are halves of a line. Two of them make a line, which is stored as a whole.
                     while row + 2 <= last {
-                        // SAFETY: both rows are below `last`. The line is aligned: destination rows start at
-                        // lines, and `row` is even, as `first` is.
+                        // SAFETY: both runs are in rows below `last`. The line that they make is aligned:
+                        // destination rows start at lines, and `row` is even, as `first` is.
                         unsafe {
                             let (low, high) = (from.add(rows.offset(row)), from.add(rows.offset(row + 1)));
                             stream_line::<V>(low, high, to.add(row * run));
@@ -194,16 +194,16 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
                     }
                 }
                 for row in row..last {
-                    // SAFETY: the row is a row of the plane.
+                    // SAFETY: `row` is a row of the plane, so its run is in the plane's span.
                     let (from, to) = unsafe { (from.add(rows.offset(row)), to.add(row * run)) };
                     if streaming && run.is_multiple_of(LINE) {
                         for at in (0..run).step_by(LINE) {
-                            // SAFETY: the run is whole lines, so the line from `at` on is inside it. The
-                            // destination row starts at a line.
+                            // SAFETY: the run is whole lines, so the line from byte `at` on is inside the
+                            // run. The destination row starts at a line.
                             unsafe { stream_line::<V>(from.add(at), from.add(at + LINE / 2), to.add(at)) };
                         }
                     } else {
-                        // SAFETY: `run` bytes are one run of the plane.
+                        // SAFETY: `from` and `to` are the addresses of a run of the plane, of `run` bytes.
                         unsafe { copy_run::<V>(from, to, run, None) };
                     }
                 }
@@ -212,11 +212,11 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
     }
 }
 
-/// Prefetches some source rows of a plane. Rows after the last row are rows of the plane at `later`.
+/// Prefetches some source rows of a plane. Numbers after its last row mean rows of the plane at `later`.
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 unsafe fn prefetch_rows<V: Vector>(plane: &Plane, (from, later): (*const u8, Option<*const u8>), rows: Range<usize>) {
     let extent = plane.rows.extent;
@@ -245,7 +245,7 @@ unsafe fn prefetch_rows<V: Vector>(plane: &Plane, (from, later): (*const u8, Opt
 unsafe fn stream_line<V: Vector>(low: *const u8, high: *const u8, to: *mut u8) {
     const { assert!(V::BYTES == LINE || V::BYTES * 2 == LINE) };
     debug_assert!(to.align_offset(LINE) == 0);
-    // SAFETY: a vector is a line or half a line, so each store is inside the line at `to`, and aligned.
+    // SAFETY: a line is one vector or two, so the stores are inside the line at `to`, and aligned.
     unsafe {
         if V::BYTES == LINE {
             V::load_halves(low, high).stream(to);

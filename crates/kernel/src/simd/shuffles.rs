@@ -1,8 +1,8 @@
-//! The shuffles between rows: they interleave and deinterleave units of bytes or of bits, unpack and pack.
+//! The shuffles between rows: they interleave and deinterleave units of bytes or bits, unpack and pack.
 //!
 //! The shuffle of 2, 4, 8, ... rows is `log2(rows)` rounds of [`Vector::interleave`], in the pattern of a
-//! perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. The rounds in
-//! reverse order separate the rows again.
+//! perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. The inverse
+//! rounds, in reverse order, separate the rows again.
 //!
 //! ```text
 //! four rows        round 1                  round 2
@@ -22,15 +22,15 @@ use crate::kernel::{Direction, Stride};
 use crate::level::SMALL_PROGRAM;
 
 /// Some whole registers of columns, which one call shuffles. On one side, rows are `pitch` bytes apart. On
-/// the other side, the registers of a column follow each other. [`Shuffling::source_apart`] says which side
-/// has the rows.
+/// the other side is one row, in which the registers that are made of the same columns follow each other.
+/// [`Shuffling::source_apart`] says which side has the rows.
 pub(super) struct Block {
-    /// The first column of the first row on either side.
+    /// The addresses of the first column of the first row, source and destination.
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
     /// The number of registers of each row.
     pub(super) registers: usize,
-    /// The loop around the columns: how many times they are shuffled, and how far apart.
+    /// How often columns are shuffled, and how far apart: the copy's innermost loop, or a loop of one turn.
     pub(super) times: Stride,
     /// The pitch of the rows, which is added with wrapping, because it may be negative.
     pub(super) pitch: usize,
@@ -46,18 +46,17 @@ pub(super) struct Block {
 /// # Safety
 ///
 /// * The CPU has the features of the vector that the function was compiled for.
-/// * In each iteration of `times`, `registers` vectors of each row are readable from `from` on, and writable
-///   from `to` on.
+/// * In each iteration of `times`, `registers` vectors of each source row are readable from `from` on, and as
+///   many of each destination row are writable from `to` on.
 /// * With `streaming`, `to` and the pitch of destination rows are multiples of a vector.
 pub(super) type ShuffleBlock = unsafe fn(&Block);
 
 pub(super) struct Shuffling {
     pub(super) shuffle: ShuffleBlock,
-    /// The number of registers that are loaded, and the number of registers that are stored.
+    /// The number of registers that one shuffle loads, and the number of registers that it stores.
     pub(super) sources: usize,
     pub(super) destinations: usize,
-    /// Whether the side with rows a pitch apart is the source. On the other side, the registers of a column
-    /// follow each other.
+    /// Whether the side with rows a pitch apart is the source. The other side is one row.
     pub(super) source_apart: bool,
 }
 
@@ -74,14 +73,14 @@ impl Shuffling {
 ///
 /// The conditions of [`ShuffleBlock`].
 unsafe fn shuffle_block<V: Vector, S: Shuffle<N>, const N: usize>(block: &Block) {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the operation `Columns` has the contract of this function.
     unsafe { V::vectorize(Columns::<S, N>(block, PhantomData)) }
 }
 
 struct Columns<'a, S, const N: usize>(&'a Block, PhantomData<S>);
 
-/// With this number of destination rows or more, non-temporal stores load no address translations ahead,
-/// because that would add one access to each store. By trial (Zen 5).
+/// With this number of destination rows or more, non-temporal stores do without a prefetch of address
+/// translations, which would be one more access for each store. By trial (Zen 5).
 const MANY_ROWS: usize = 16;
 
 impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
@@ -102,8 +101,8 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
                 let mut registers = unsafe { [V::zero(); N] };
                 for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
                     let from = from.wrapping_add(source(i));
-                    // SAFETY: a register of one of the `count` columns is readable at `from`, in source row
-                    // `i`. A prefetch may be given any address.
+                    // SAFETY: the next of `count` registers of source row `i` is readable at `from`, by the
+                    // contract. A prefetch may be given any address.
                     unsafe {
                         if ahead != 0 {
                             V::prefetch(from.wrapping_add(ahead));
@@ -115,8 +114,8 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
                 let registers = unsafe { S::shuffled(registers, signed) };
                 for (i, &register) in registers.iter().enumerate().take(S::DESTINATIONS) {
                     let to = to.wrapping_add(destination(i));
-                    // SAFETY: a register of one of the `count` columns is writable at `to`, in destination
-                    // row `i`. With `streaming`, `target` and the pitch are multiples of a vector.
+                    // SAFETY: the next of `count` registers of destination row `i` is writable at `to`, by
+                    // the contract. With `streaming`, `target` and the pitch are multiples of a vector.
                     unsafe {
                         match streaming {
                             true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
@@ -134,8 +133,8 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
     }
 }
 
-/// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. The other registers of the arrays are not
-/// used.
+/// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. The arrays have `N` registers, of which
+/// the others are not used.
 trait Shuffle<const N: usize> {
     const SOURCES: usize = N;
     const DESTINATIONS: usize = N;
@@ -145,7 +144,7 @@ trait Shuffle<const N: usize> {
     ///
     /// # Safety
     ///
-    /// There is no condition besides the features of `V`.
+    /// The CPU has the features of `V`; there is no other condition.
     unsafe fn shuffled<V: Vector>(registers: [V; N], signed: bool) -> [V; N];
 }
 
@@ -217,10 +216,10 @@ impl<const UNIT: usize> Shuffle<3> for SeparateThree<UNIT> {
     }
 }
 
-/// Unpacks elements of `BITS` bits to bytes, by an interleave with rows of zeros.
+/// Unpacks elements of `BITS` bits to bytes: the elements of a row are interleaved with rows of zeros.
 struct Unpack<const BITS: usize>;
 
-/// Packs bytes to elements of `BITS` bits. This is a deinterleave whose first row is kept.
+/// Packs bytes to elements of `BITS` bits, by a deinterleave of which only the first row is kept.
 struct Pack<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for Unpack<BITS> {
@@ -245,9 +244,9 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
     }
 }
 
-/// Packs rows of bytes into words of 32 bits. A word has one element of `BITS` bits of each row. The four
-/// bytes of a word are interleaved from four rows of bytes, and the fields of each byte are elements of a few
-/// rows.
+/// Packs rows of bytes into words of 32 bits. A word has one element of `BITS` bits of each row. First, rows
+/// are packed until four rows are left, whose bytes are full of elements. Then the bytes of these four rows
+/// are interleaved.
 struct PackWords<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
@@ -257,10 +256,10 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
     #[inline(always)]
     unsafe fn shuffled<V: Vector>(mut rows: [V; N], _: bool) -> [V; N] {
         const { assert!(N * BITS == 32) };
-        // SAFETY: only registers are touched. `count` is at most `N`, and each round halves it.
+        // SAFETY: only registers are touched. `packed` gets the `count` rows that are left, at most `N`.
         unsafe {
-            // In `rows`, the vectors whose elements share a byte of the destination are neighbours. Each
-            // round joins the elements of two neighbours, until `8 / BITS` elements fill a byte.
+            // Rows whose elements share a destination byte are neighbours in `rows`. Each call of `packed`
+            // joins two neighbours, until the bytes of each row have `8 / BITS` elements.
             let mut count = N;
             if BITS == 1 {
                 count = packed::<V, 1, N>(&mut rows, count);
@@ -276,12 +275,12 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
     }
 }
 
-/// Packs each two of the first `count` rows into one row: the low `WIDTH` bits of both, side by side. Returns
-/// the new number of rows.
+/// Packs each two of the first `count` rows into one row. Each of its bytes has the low `WIDTH` bits of both
+/// rows' bytes. Returns the new number of rows.
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
     for i in 0..count / 2 {
@@ -291,16 +290,16 @@ unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V
     count / 2
 }
 
-/// Sign-extends elements of `BITS` bits that are stored in bytes, if `signed` is set.
+/// If `signed` is set, extends elements of `BITS` bits by their sign. Each element is in a byte of its own.
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N], signed: bool) -> [V; N] {
     if signed {
-        // With `map`, the closure would be compiled without the features of `V` wherever the compiler does
-        // not inline it.
+        // With `map` of arrays, the closure would be compiled without the features of `V` wherever the
+        // compiler does not inline it.
         for row in &mut rows {
             // SAFETY: no memory is touched.
             *row = unsafe { row.sign_extended::<BITS>() };
@@ -309,8 +308,8 @@ unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N
     rows
 }
 
-/// The shuffle that joins or separates this many rows of units of this many bytes. `None` if there is no such
-/// shuffle.
+/// The shuffle that interleaves (`joins`) or deinterleaves `rows` rows of units of `unit` bytes. `None` if
+/// there is no such shuffle.
 pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<&'static Shuffling> {
     macro_rules! bytes {
         ($unit:literal) => {

@@ -1,11 +1,11 @@
 //! Runs that are side by side on the destination, written with non-temporal stores.
 //!
 //! A non-temporal store is fast only if the CPU can send a whole cache line to memory. Runs that are side by
-//! side start and end inside lines. If each run stored its own bytes, every line on a border would be written
-//! twice, in part, and each write would cost a read and a write of memory.
+//! side start and end inside lines. If each run stored its own bytes, every line on a border between runs
+//! would be written twice, each time in part, and a partial write costs a read and a write of memory.
 //!
 //! So a run completes the line that it shares with the run in front of it, and leaves its own last, partial
-//! line to the run behind it:
+//! line to the run after it:
 //!
 //! ```text
 //! destination lines     |................|................|................|
@@ -15,9 +15,9 @@
 //! stored by run c                                         [ b and c        ]
 //! ```
 //!
-//! The bytes of the run in front are loaded again from the source, at a known distance, and a mask selects
-//! them ([`shared_line`]). If that distance is less than a line, one load across both runs would not get all
-//! bytes of the shared line. The line is composed on the stack instead.
+//! The bytes of the run in front are loaded again from the source, a known distance before this run, and a
+//! mask joins both parts of the line ([`shared_line`]). If the distance is less than a line, loads of whole
+//! lines might leave the readable bytes. Then the shared line is composed on the stack.
 
 use super::lines::{copy_lines, short};
 use super::vector::Vector;
@@ -25,7 +25,7 @@ use super::walk::Iteration;
 use crate::kernel::{Loop, Stride};
 use crate::machine::LINE;
 
-/// The source of a later run, which is prefetched while another run is copied.
+/// Finds the source address of a later run, which is prefetched while another run is copied.
 pub(super) struct LaterRun<'a> {
     pub(super) iteration: &'a Iteration,
     pub(super) count: Stride,
@@ -33,8 +33,8 @@ pub(super) struct LaterRun<'a> {
 }
 
 impl LaterRun<'_> {
-    /// The source address that is prefetched while run `i` is copied. Its run belongs to this iteration, or
-    /// to a later iteration.
+    /// The source address that is prefetched while run `i` is copied. It is the address of a later run, of
+    /// this iteration or of a later one.
     #[inline(always)]
     pub(super) fn than(&self, i: usize) -> Option<*const u8> {
         if self.ahead == 0 {
@@ -48,8 +48,8 @@ impl LaterRun<'_> {
     }
 }
 
-/// Runs of neighbouring iterations that are side by side on the destination, for example when rows are put
-/// together from tiles.
+/// Runs of neighbouring iterations that are side by side on the destination: for example, rows of tiles that
+/// become one row.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
     extent: usize,
@@ -86,14 +86,14 @@ impl Neighbours {
 }
 
 /// Copies a run with non-temporal stores, and prefetches `run` bytes at `later`. The line that the run shares
-/// with the run in front is stored whole. If there is a run behind, the last, partial line is left to it.
+/// with the run in front is stored whole. If a run follows, the last, partial line is left to it.
 ///
 /// # Safety
 ///
 /// * `run` bytes are readable at `from` and writable at `to`.
 /// * If there is a neighbour, `run` is at least a line.
-/// * If there is a run in front, all source bytes from its start on are readable, and the whole line that
-///   holds `to` is writable.
+/// * If there is a run in front, all source bytes from that run's start to this run's end are readable, and
+///   the whole destination line that `to` points into is writable.
 #[inline(always)]
 pub(super) unsafe fn stream_run<V: Vector>(
     from: *const u8,
@@ -110,31 +110,31 @@ pub(super) unsafe fn stream_run<V: Vector>(
             unsafe { V::prefetch(later.wrapping_add(at)) };
         }
     };
-    // Runs of one line are frequent, and are copied here, because the branches below take as long as the
+    // Runs of one line are frequent, and are copied here, before branches that would take as long as the
     // copy.
     if head == 0 && run == LINE {
         prefetch(0);
-        // SAFETY: the run is one line. `head` is 0 for a run of a line only if `to` is at a line.
+        // SAFETY: the run is one line, so a `head` of 0 means that `to` is at a line.
         return unsafe { copy_lines::<V, 1>(from, to, true) };
     }
     if head > 0 || run < LINE {
         prefetch(0);
         let rest = LINE - head;
         match before {
-            // SAFETY: the run has `head` bytes at least.
+            // SAFETY: the contract covers the run, and `head` is at most its length.
             None => unsafe { short(from, to, head) },
             // SAFETY: with a run in front, this run has a line at least, so `to` is `head` bytes before a
             // line, and the line at `to - rest` is writable. All source bytes from `from - before` to the end
-            // of this run are readable. Both lines that are loaded are inside them: the one at `end` begins
+            // of this run are readable. Both loaded lines are inside these bytes: the one at `end` begins
             // `run - rest` bytes after their start and ends `before - head` bytes before their end, and the
             // one at `from - rest` begins less than a line before `from` and ends `head` bytes after it.
             Some(before) if before >= LINE => unsafe {
                 let end = from.sub(before).add(run - rest);
                 shared_line::<V>(end, from.sub(rest), rest, to.sub(rest));
             },
-            // SAFETY: as above, the line at `to - rest` is writable, and the last `rest` bytes of the run in
-            // front are readable, as are the first `head` bytes of this run. The line on the stack has room
-            // for both.
+            // SAFETY: with a run in front, the destination line at `to - rest` is writable, and the last
+            // `rest` bytes of the run in front are readable. So are the first `head` bytes of this run. The
+            // line on the stack has room for both.
             Some(before) => unsafe {
                 let mut line = [0_u8; LINE];
                 let start = line.as_mut_ptr();
@@ -145,27 +145,27 @@ pub(super) unsafe fn stream_run<V: Vector>(
         }
     }
     let mut at = head;
-    // With registers of half a line, four lines are loaded before the first of them is stored.
+    // If registers are half a line, four lines are loaded before the first of these lines is stored.
     while V::BYTES < LINE && at + 4 * LINE <= run {
         (0..4).for_each(|line| prefetch(at + line * LINE));
-        // SAFETY: four lines from `at` on are inside the run, and `to + head` is at a line.
+        // SAFETY: the four lines from `at` on are inside the run. `to + head` is at a line.
         unsafe { copy_lines::<V, 4>(from.add(at), to.add(at), true) };
         at += 4 * LINE;
     }
     while at + LINE <= run {
         prefetch(at);
-        // SAFETY: a line from `at` on is inside the run, and `to + head` is at a line.
+        // SAFETY: the line from `at` on is inside the run. `to + head` is at a line.
         unsafe { copy_lines::<V, 1>(from.add(at), to.add(at), true) };
         at += LINE;
     }
     if !after {
-        // SAFETY: `at` is at most `run`, and less than a line is left.
+        // SAFETY: `at` is at most `run`, so the last `run - at` bytes, less than a line, are inside the run.
         unsafe { short(from.add(at), to.add(at), run - at) };
     }
 }
 
 /// Stores a line with non-temporal stores. Its first `rest` bytes come from the line at `first`, and its
-/// other bytes come from the line at `second`. No byte changes its position in the line.
+/// other bytes come from the line at `second`. A byte's position in its line stays the same.
 ///
 /// # Safety
 ///
@@ -174,8 +174,8 @@ pub(super) unsafe fn stream_run<V: Vector>(
 /// * `rest` is at most a line.
 #[inline(always)]
 unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usize, to: *mut u8) {
-    /// A line of ones and a line of zeros. The `LINE` bytes that begin `rest` bytes before the zeros
-    /// are a mask of the first `rest` bytes.
+    /// A line of 0xff and a line of zeros. From `rest` bytes before the zeros on, `LINE` bytes are a mask of
+    /// the first `rest` bytes.
     static ONES: [u8; 2 * LINE] = {
         let mut bytes = [0; 2 * LINE];
         let mut i = 0;
@@ -187,9 +187,9 @@ unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usiz
     };
     debug_assert!(rest <= LINE && to.align_offset(LINE) == 0);
     for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: `at` is a multiple of the size of a vector and below `LINE`, so the loads of `first` and
-        // `second` and the store to `to` stay in their lines. The load of the mask ends at most `2 * LINE`
-        // bytes into the table, which has as many.
+        // SAFETY: `at` is a multiple of the size of a vector and below `LINE`, so the loads from `first` and
+        // `second` and the store to `to` stay inside their lines. The load of the mask ends inside the `2 *
+        // LINE` bytes of `ONES`.
         unsafe {
             let mask = V::load(ONES.as_ptr().add(LINE - rest + at));
             V::load(first.add(at)).choose_bits(V::load(second.add(at)), mask).stream(to.add(at));

@@ -30,13 +30,13 @@ pub fn take_streamed() -> Vec<usize> {
 pub(crate) struct Software<const SIZE: usize>([u8; SIZE]);
 
 impl<const SIZE: usize> Software<SIZE> {
-    /// Byte `i` of the result is byte `index(i)` of the registers, which count as one array.
+    /// The register whose byte `i` is byte `index(i)` of the given registers, counted through all of them.
     fn from_bytes<const N: usize>(registers: [Self; N], index: impl Fn(usize) -> usize) -> Self {
         Software(std::array::from_fn(|i| registers[index(i) / SIZE].0[index(i) % SIZE]))
     }
 }
 
-// SAFETY: each function has the effect that the trait `Vector` describes.
+// SAFETY: each function keeps the promises that `Vector` lists. `BYTES` is the size of the array.
 unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     const BYTES: usize = SIZE;
     const SHUFFLES_TWO: bool = SIZE == 64;
@@ -44,7 +44,7 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
 
     #[inline(never)]
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the caller promises the conditions of the operation. Plain Rust needs no CPU feature.
+        // SAFETY: the contract has the operation's conditions. Plain Rust needs no CPU feature.
         unsafe {
             match SIZE {
                 32 => operation.run::<Software<32>, 2>(),
@@ -58,33 +58,34 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     }
 
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the memory may be accessed, by the contract of `Vector`.
+        // SAFETY: by the contract of `Vector`, `SIZE` bytes are readable at `from`.
         Software(unsafe { from.cast::<[u8; SIZE]>().read() })
     }
 
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
         let mut whole = [0; SIZE];
         if bytes > 0 {
-            // SAFETY: the memory may be accessed, by the contract of `Vector`. The slice checks the length.
+            // SAFETY: by `Vector`'s contract, `bytes` bytes are readable at `from`. The slice checks the
+            // array.
             unsafe { std::ptr::copy_nonoverlapping(from, whole[..bytes].as_mut_ptr(), bytes) };
         }
         Software(whole)
     }
 
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the memory may be accessed, by the contract of `Vector`.
+        // SAFETY: by the contract of `Vector`, `bytes` bytes are readable at `from`.
         let first = unsafe { Self::load_partial(from, bytes) };
         Software(std::array::from_fn(|i| first.0[i % bytes]))
     }
 
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the memory may be accessed, by the contract of `Vector`.
+        // SAFETY: by the contract of `Vector`, `SIZE` bytes are writable at `to`.
         unsafe { to.cast::<[u8; SIZE]>().write(self.0) }
     }
 
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
         if bytes > 0 {
-            // SAFETY: the memory may be accessed, by the contract of `Vector`. The slice checks the length.
+            // SAFETY: by `Vector`'s contract, `bytes` bytes are writable at `to`. The slice checks the array.
             unsafe { std::ptr::copy_nonoverlapping(self.0[..bytes].as_ptr(), to, bytes) };
         }
     }
@@ -92,12 +93,12 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     unsafe fn store_non_temporal(self, to: *mut u8) {
         assert!(to.addr().is_multiple_of(SIZE), "a streamed vector is not aligned");
         STREAMED.with_borrow_mut(|streamed| streamed.push(to.addr()));
-        // SAFETY: the memory may be accessed, by the contract of `Vector`.
+        // SAFETY: by the contract of `Vector`, `SIZE` bytes are writable at `to`.
         unsafe { self.store(to) }
     }
 
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
-        // SAFETY: the memory may be accessed, by the contract of `Vector`.
+        // SAFETY: by the contract of `Vector`, 16 bytes are readable at each pointer.
         let lanes = from.map(|lane| unsafe { lane.cast::<[u8; 16]>().read() });
         Software(std::array::from_fn(|i| lanes[i / 16][i % 16]))
     }
@@ -161,7 +162,7 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     }
 
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the memory may be accessed, by the contract of `Vector`.
+        // SAFETY: by the contract of `Vector`, half a register is readable at `low` and at `high`.
         Software(std::array::from_fn(|i| unsafe {
             if i < SIZE / 2 { low.add(i).read() } else { high.add(i - SIZE / 2).read() }
         }))
@@ -181,14 +182,14 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
         assert!(Self::WINDOW == SIZE, "windows are lanes");
         for (i, byte) in self.0.into_iter().enumerate().filter(|&(i, _)| chosen.0[i] == 0xff) {
-            // SAFETY: the memory may be accessed, by the contract of `Vector`.
+            // SAFETY: by the contract of `Vector`, the bytes that `chosen` selects are writable.
             unsafe { to.add(i).write(byte) }
         }
     }
 
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         for (lane, bytes) in to.into_iter().zip(self.0.as_chunks::<16>().0) {
-            // SAFETY: the memory may be accessed, by the contract of `Vector`.
+            // SAFETY: by the contract of `Vector`, 16 bytes are writable at each pointer.
             unsafe { lane.cast::<[u8; 16]>().write(*bytes) }
         }
     }

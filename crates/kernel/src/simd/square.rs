@@ -1,5 +1,5 @@
-//! The register work of a panel's blocks: squares of units are loaded, exchanged and stored.
-//! [`block`](super::block) explains the steps.
+//! The work in registers: a square has as many rows as columns of units, which are loaded, exchanged and
+//! stored. [`block`](super::block) explains how.
 
 use std::mem::MaybeUninit;
 
@@ -26,20 +26,19 @@ pub(super) struct Panel<'a> {
 
 #[derive(Clone, Copy)]
 pub(super) struct How<'a> {
-    /// Whether the lines of whole blocks are written with non-temporal stores. These lines are aligned in
-    /// every row.
+    /// Whether whole blocks are written with non-temporal stores. Their lines are then aligned in every row.
     pub(super) streaming: bool,
-    /// Whether the destination is a staging buffer. Whole vectors are then stored even where units are
-    /// missing, and the lines of a row are stored from last to first.
+    /// Whether the destination is a staging buffer. Whole vectors are then stored, even if a row has fewer
+    /// units, and the lines of a row are stored from last to first.
     pub(super) staged: bool,
     /// Whether the destination rows are so close together that their lines are stored almost in the order of
     /// memory.
     pub(super) in_order: bool,
     pub(super) in_cache: bool,
-    /// Whether blocks are in a [scattered order](super::order). Blocks of 32-byte registers access parts of
-    /// lines, and are never scattered.
+    /// Whether blocks are in a [scattered order](super::order). Blocks of registers of 32 bytes never are,
+    /// because they access halves of lines.
     pub(super) scattered: bool,
-    /// If units are micro-tiles, the byte shuffle that transposes the units in 16 bytes.
+    /// If units are micro-tiles (small planes), the byte shuffle that transposes each unit in a lane.
     pub(super) micro_tile: Option<&'a [u8; MICRO_TILE]>,
 }
 
@@ -47,17 +46,17 @@ pub(super) struct How<'a> {
 ///
 /// # Safety
 ///
-/// * The CPU has the features of the vector. `unit` is the length that the function was compiled for.
+/// * The CPU has the features of the vectors, and `unit` is the length, for which the function was compiled.
 /// * `rows` points to `row_count` offsets. `columns` points to `column_count` offsets. If the destination is
 ///   a staging buffer, `column_count` is rounded up to a whole vector of units.
-/// * Every row is readable from `left` columns before column 0 to column `column_count`.
-/// * Every column is writable for `row_count` units. If the destination is a staging buffer, the rows are
-///   rounded up to whole lines, and the columns to a whole vector of units.
-/// * With `streaming`, the units of row 0 are at the start of a line in every column.
+/// * Every source row is readable from `left` columns before column 0 on, up to its `column_count` columns.
+/// * Every column, a row of the destination, is writable for `row_count` units. In a staging buffer, these
+///   rows are rounded up to whole lines, and their number to a whole vector of units.
+/// * With `streaming`, the unit of row 0 is at the start of a line in every column.
 pub(super) type TransposePanel = unsafe fn(&Panel<'_>, &mut PanelPrefetch<'_>);
 
-/// The upper left corner of a block, as pointers: to the first byte of the block on either side, and to the
-/// offsets of its first row and its first column.
+/// The upper left corner of a block: the addresses of its first byte, source and destination, and pointers to
+/// the offsets of its first row and its first column.
 #[derive(Clone, Copy)]
 pub(super) struct Corner {
     pub(super) from: *const u8,
@@ -67,7 +66,7 @@ pub(super) struct Corner {
 }
 
 impl Corner {
-    /// Returns the corner moved by these numbers of source bytes, rows, destination bytes and columns.
+    /// Returns the corner moved by numbers of source bytes, of rows, of destination bytes and of columns.
     #[inline(always)]
     pub(super) fn moved(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
         Corner {
@@ -85,7 +84,7 @@ impl Corner {
 /// * If `how.streaming` is set, `to` is a multiple of `V::BYTES`.
 #[inline(always)]
 pub(super) unsafe fn store<V: Vector>(how: &How<'_>, vector: V, to: *mut u8) {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: a vector is writable at `to`, which is aligned if `how.streaming` is set, by the contract.
     unsafe {
         match (how.streaming, how.in_order) {
             (true, true) => vector.stream(to),
@@ -100,7 +99,7 @@ pub(super) unsafe fn store<V: Vector>(how: &How<'_>, vector: V, to: *mut u8) {
 /// # Safety
 ///
 /// * `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows.
-/// * With `STREAMING` and `how.streaming`, these destination addresses are multiples of `V::BYTES`.
+/// * With `STREAMING` and `how.streaming`, what is written begins at a multiple of `V::BYTES` in each row.
 #[inline(always)]
 pub(super) unsafe fn square<
     V: Vector,
@@ -115,11 +114,10 @@ pub(super) unsafe fn square<
 ) {
     let units = IN_LANE * LANES;
     let mut all = MaybeUninit::uninit();
-    // SAFETY: whole vectors of the source rows are loaded, and each vector is stored to one destination row.
-    // All of these rows are in the contract.
+    // SAFETY: one vector of each source row is loaded, and one vector is stored to each destination row, as
+    // the contract allows.
     unsafe {
-        // The prefetches are in front of the shuffles, because between the shuffles they would take
-        // registers.
+        // The prefetches come before the shuffles, because they would take registers from the shuffles.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
         let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         for (group, lanes) in groups.iter().enumerate() {
@@ -132,8 +130,8 @@ pub(super) unsafe fn square<
     }
 }
 
-/// Loads 16 bytes of `IN_LANE * LANES` rows: lane `l` of register `i` holds the bytes of row `i + IN_LANE *
-/// l`.
+/// Loads one lane of each of `IN_LANE * LANES` rows: lane `l` of register `i` holds 16 bytes of row `i +
+/// IN_LANE * l`.
 ///
 /// # Safety
 ///
@@ -158,7 +156,7 @@ pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
     }
 }
 
-/// Loads a vector of each of `IN_LANE * LANES` rows and exchanges lanes: lane `l` of register `i` in group
+/// Loads a vector of each of `IN_LANE * LANES` rows and exchanges lanes: lane `l` of register `i` in array
 /// `g` holds bytes `16 * g..16 * (g + 1)` of row `i + IN_LANE * l`.
 ///
 /// # Safety
@@ -171,8 +169,8 @@ pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usi
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
 ) -> &'g [[V; IN_LANE]; LANES] {
     let target = groups.as_mut_ptr().cast::<V>();
-    // SAFETY: the rows are in the contract. Register `i` of each of the `LANES` groups is written for every
-    // `i` below `IN_LANE`, so all of `groups` is initialised.
+    // SAFETY: the contract covers a vector of each row. In each of the `LANES` arrays, register `i` is
+    // written for every `i` below `IN_LANE`, so all of `groups` is initialised.
     unsafe {
         let offset = |row: usize| *rows.add(row);
         for i in 0..IN_LANE {
@@ -191,12 +189,12 @@ pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usi
     }
 }
 
-/// Transposes the units of every lane of `IN_LANE` registers, by rounds of a perfect shuffle. A lane holds
-/// `IN_LANE` units.
+/// Transposes `IN_LANE` registers lane by lane, in rounds of a perfect shuffle: in each lane, unit `j` of
+/// register `i` becomes unit `i` of register `j`.
 ///
 /// # Safety
 ///
-/// There is no condition besides the features of `V`.
+/// The CPU has the features of `V`; there is no other condition.
 #[inline(always)]
 pub(super) unsafe fn transposed_lanes<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     lanes: &[V; IN_LANE],

@@ -1,5 +1,5 @@
-//! Planes that are too small or too narrow for panels. They are transposed unit by unit, or in
-//! squares of registers.
+//! Planes that are too small or too narrow for panels. They are transposed unit by unit, or in squares that
+//! fill registers.
 
 use super::square::transposed_lanes;
 use super::vector::{Operation, Vector};
@@ -11,7 +11,7 @@ use crate::kernel::Plane;
 /// * The unit of the plane has 1, 2, 4 or 8 bytes.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
-    // SAFETY: each arm is compiled for the unit in its pattern. The rest is the contract of this function.
+    // SAFETY: `units` has the contract of this function, and each arm is for the unit in its pattern.
     unsafe {
         match plane.unit {
             1 => units::<1>(walk, plane),
@@ -28,8 +28,8 @@ pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(never)]
 unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
-    /// How many columns of each row are copied before the next row. The destination lines of these columns
-    /// stay in the cache.
+    /// How many columns of each source row are copied before the next row. Their destination lines stay in
+    /// the cache meanwhile.
     const COLUMNS: usize = 64;
     assert!(plane.unit == UNIT);
     let Plane { columns, rows, .. } = plane;
@@ -76,8 +76,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeSquares<'_,
                 let (mut from, mut to) =
                     (iteration.from.wrapping_add(UNIT * column), iteration.to.wrapping_add(column * destination));
                 for _ in (0..whole_rows).step_by(units) {
-                    // SAFETY: `from` and `to` are at a row and a column, and the `units` rows and columns
-                    // from there on are inside the plane. A vector has `units` units.
+                    // SAFETY: `from` and `to` are the addresses of a unit, and the next `units` rows and
+                    // columns from there on are inside the plane. A vector has `units` units.
                     unsafe { square::<V, UNIT, IN_LANE, LANES>((from, source), (to, destination)) };
                     (from, to) = (from.wrapping_add(units * source), to.wrapping_add(V::BYTES));
                 }
@@ -88,7 +88,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeSquares<'_,
             for column in 0..columns {
                 let first = if column < whole_columns { whole_rows } else { 0 };
                 for row in first..rows {
-                    // SAFETY: `row` and `column` are inside the plane, so these are the addresses of a unit.
+                    // SAFETY: `row` and `column` are inside the plane, and so are the unit's addresses.
                     unsafe {
                         let from = iteration.from.add(column * UNIT + row * source);
                         let to = iteration.to.add(column * destination + row * UNIT);
@@ -100,8 +100,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for TransposeSquares<'_,
     }
 }
 
-/// Transposes a square: `IN_LANE * LANES` source rows, `pitch` bytes apart, become as many destination rows,
-/// `other` bytes apart.
+/// Transposes a square: one vector of each of `IN_LANE * LANES` source rows, `pitch` bytes apart, becomes a
+/// column of as many destination rows, `other` bytes apart.
 ///
 /// # Safety
 ///
@@ -112,8 +112,8 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     (from, pitch): (*const u8, usize),
     (to, other): (*mut u8, usize),
 ) {
-    // SAFETY: whole vectors of the source rows are loaded, and each vector is stored to one destination row.
-    // All of these rows are in the contract.
+    // SAFETY: one vector of each source row is loaded, and one vector is stored to each destination row, as
+    // the contract allows.
     unsafe {
         let mut groups = [[V::zero(); IN_LANE]; LANES];
         for i in 0..IN_LANE {

@@ -1,4 +1,4 @@
-//! The iterations of a copy in the form that kernels use: pointers, and addresses to prefetch.
+//! A walk: the iterations of a copy, each as pointers to both sides and an address to prefetch.
 
 use crate::kernel::{Loop, Prefetch, Stride, count};
 use crate::odometer::Odometer;
@@ -28,9 +28,9 @@ impl<'a> Walk<'a> {
         Pointers { iterations, later, start: self.start }
     }
 
-    /// Returns the walk without its innermost loop, and that loop, which a kernel then goes through by
-    /// itself. If later iterations are prefetched, the walk keeps all loops, and the returned loop has one
-    /// iteration.
+    /// Returns the walk without its innermost loop, and that innermost loop, which a kernel then runs by
+    /// itself. If later iterations are prefetched, the returned walk keeps all loops, and the returned loop
+    /// has one iteration.
     #[inline(always)]
     pub(super) fn around_innermost(&self) -> (Walk<'a>, Stride) {
         match self.loops.split_last() {
@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How many bytes ahead in a row the source is prefetched; 0 for no prefetch.
+    /// How many bytes ahead of its loads a kernel prefetches a source row; 0 for no prefetch.
     #[inline(always)]
     pub(super) fn in_row(&self) -> usize {
         match self.prefetch {
@@ -51,8 +51,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The iterations of a [`Walk`]. A second odometer runs some iterations ahead, and its addresses are
-/// prefetched.
+/// The iterations of a [`Walk`]. For prefetches, a second odometer runs through the same iterations, some
+/// iterations ahead.
 pub(super) struct Pointers<'a> {
     iterations: Odometer<'a>,
     later: Option<Odometer<'a>>,

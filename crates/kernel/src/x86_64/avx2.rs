@@ -1,6 +1,6 @@
 //! Vectors of 32 bytes, half a cache line, with AVX2.
 //!
-//! The functions from `unpack` on are built like the functions in `avx512.rs`, but from other intrinsics. So
+//! The functions from `unpack` on are built like the functions in `avx512.rs`, but from other intrinsics, so
 //! the two files share no code.
 
 use std::arch::x86_64::*;
@@ -10,7 +10,7 @@ use super::super::simd::{Operation, Vector, origin_in_three, short};
 #[derive(Clone, Copy)]
 pub(crate) struct Ymm(__m256i);
 
-// SAFETY: each function has the effect that the trait `Vector` describes.
+// SAFETY: each function keeps the promises that `Vector` lists. `BYTES` is the size of a `Ymm`.
 unsafe impl Vector for Ymm {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
@@ -20,7 +20,7 @@ unsafe impl Vector for Ymm {
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Ymm::BYTES == 2 * 16) };
         super::align_frame();
-        // SAFETY: this function is compiled with AVX2, and a `Ymm` has 2 lanes. The rest is its contract.
+        // SAFETY: AVX2 is enabled here, `Ymm` has 2 lanes, and the contract has the operation's conditions.
         unsafe { operation.run::<Ymm, 2>() }
     }
 
@@ -32,15 +32,15 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and 32 bytes are readable at `from`.
         unsafe { Ymm(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are readable by the trait's contract, and at most 32 are copied into the
-        // array of 32.
+        // SAFETY: by the contract of `Vector`, `bytes` bytes are readable at `from`. At most 32 of them are
+        // copied, into an array of 32.
         unsafe {
             short(from, whole.as_mut_ptr(), bytes.min(32));
             Self::load(whole.as_ptr())
@@ -49,7 +49,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and `bytes` bytes are readable at `from`.
         unsafe {
             Ymm(match bytes {
                 1 => _mm256_set1_epi8(from.cast::<i8>().read()),
@@ -64,15 +64,15 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and 32 bytes are writable at `to`.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
         let mut whole = [0_u8; 32];
-        // SAFETY: `bytes` bytes are writable by the trait's contract, and at most 32 are copied from the
-        // array of 32.
+        // SAFETY: by the contract of `Vector`, `bytes` bytes are writable at `to`. At most 32 bytes are
+        // copied there, from an array of 32.
         unsafe {
             self.store(whole.as_mut_ptr());
             short(whole.as_ptr(), to, bytes.min(32));
@@ -82,14 +82,14 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
-        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory is aligned and writable.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and `to` is aligned, with 32 writable bytes.
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 2) };
-        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and 16 bytes are readable at each pointer.
         unsafe { Ymm(_mm256_loadu2_m128i(from[1].cast(), from[0].cast())) }
     }
 
@@ -137,7 +137,7 @@ unsafe impl Vector for Ymm {
         // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             if UNIT == 2 {
-                // The compiler would make three instructions of a byte shuffle of each register.
+                // For units of 2 bytes, the compiler would make three instructions of each byte shuffle.
                 let (a, b) = (self.0, other.0);
                 let even = |x| _mm256_and_si256(x, _mm256_set1_epi32(0xffff));
                 let (evens, odds) = (
@@ -147,8 +147,7 @@ unsafe impl Vector for Ymm {
                 let sorted = |x| Ymm(_mm256_permute4x64_epi64::<0b11_01_10_00>(x));
                 return (sorted(evens), sorted(odds));
             }
-            // Inside each 16-byte half, the even units go to the lower 8 bytes and the odd units to the upper
-            // 8 bytes.
+            // In each lane, the even units go to the lower 8 bytes and the odd units to the upper 8 bytes.
             let gathered = |x: __m256i| match UNIT {
                 1 => _mm256_shuffle_epi8(
                     x,
@@ -157,8 +156,8 @@ unsafe impl Vector for Ymm {
                 4 => _mm256_shuffle_epi32::<0b11_01_10_00>(x),
                 _ => x,
             };
-            // Sorts the 8-byte quarters that `gathered` made: the even units go to the lower half of the
-            // register, and the odd units to the upper half.
+            // Sorts the 8-byte quarters of a register, which `gathered` made: the even units go to the lower
+            // half of the register, and the odd units to the upper half.
             let sorted =
                 |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
             let (a, b) = (sorted(self.0), sorted(other.0));
@@ -171,7 +170,7 @@ unsafe impl Vector for Ymm {
         let (a, b) = (self.0, other.0);
         // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
-            // Shifts move bits from byte to byte. The masks drop these bits.
+            // The shifts are of 16 bits, so they move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
                 1 => (_mm256_set1_epi8(0x55), _mm256_slli_epi16::<1>(b), _mm256_srli_epi16::<1>(a)),
                 2 => (_mm256_set1_epi8(0x33), _mm256_slli_epi16::<2>(b), _mm256_srli_epi16::<2>(a)),
@@ -201,7 +200,7 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 2) };
-        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and the memory may be written.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX2, and 16 bytes are writable at each pointer.
         unsafe { _mm256_storeu2_m128i(to[1].cast(), to[0].cast(), self.0) }
     }
 
@@ -234,9 +233,9 @@ unsafe impl Vector for Ymm {
         // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             let mut bytes = _mm256_setzero_si256();
-            // Each round takes 16 bytes of the registers, and then subtracts 16 from all indices. Only an
-            // index into these 16 bytes is below 16. For every other index, `order` has its highest bit set,
-            // which gives a zero.
+            // Each turn of the loop selects from 16 bytes of the source registers, and then subtracts 16 from
+            // all indices. So an index is below 16 in the turn of its own 16 bytes. In all other turns,
+            // `order` has its highest bit set, and the result is zero.
             let mut index = index.0;
             for register in registers {
                 for half in [
@@ -254,7 +253,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Of memory, only the tables are read.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. The only memory that is read is the table.
         unsafe {
             let [a, b, c] = three(rows, &Three::<UNIT>::INTERLEAVE).map(|line| line.0);
             [
@@ -267,7 +266,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
-        // SAFETY: the CPU has AVX2, by the contract of `Vector`. Of memory, only the tables are read.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. The only memory that is read is the table.
         unsafe {
             let [a, b, c] = lines.map(|line| line.0);
             let halves = [
@@ -280,8 +279,8 @@ unsafe impl Vector for Ymm {
     }
 }
 
-/// Shuffles the bytes of three registers into three results, inside each 16-byte half. `table` says which
-/// byte of which register becomes each byte of a result.
+/// Makes three registers of the bytes of three registers. Bytes stay in their lane. For each byte of a
+/// result, `table` says from which register and from which place of the lane it comes.
 ///
 /// # Safety
 ///
@@ -290,7 +289,7 @@ unsafe impl Vector for Ymm {
 unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     let mut result = from;
     for (line, choices) in result.iter_mut().zip(table) {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the CPU has AVX2, by the contract of `Vector`. The only memory that is read is `table`.
         unsafe {
             let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
             let c = from[2].shuffle_lanes(&choices[2]);
@@ -300,9 +299,8 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     result
 }
 
-/// The tables that interleave or deinterleave the units of three 16-byte halves. For each byte of a result
-/// and for each source half, they have the index of the source byte, or 0x80 if the byte comes from another
-/// half.
+/// The tables that interleave or deinterleave the units of three lanes. For each byte of a result and for
+/// each source lane, there is the index of the source byte, or 0x80 if the byte comes from another lane.
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

@@ -11,7 +11,7 @@ mod tables;
 pub(crate) struct Zmm(__m512i);
 
 impl Zmm {
-    /// Chooses units of `UNIT` bytes from two registers, by their indices in both registers together.
+    /// Takes units of `UNIT` bytes from two registers. `choice` has their indices.
     ///
     /// # Safety
     ///
@@ -36,7 +36,7 @@ fn first(bytes: usize) -> __mmask64 {
     u64::MAX.checked_shr(64_u32.saturating_sub(u32::try_from(bytes).unwrap_or(64))).unwrap_or(0)
 }
 
-// SAFETY: each function has the effect that the trait `Vector` describes.
+// SAFETY: each function keeps the promises that `Vector` lists. `BYTES` is the size of a `Zmm`.
 unsafe impl Vector for Zmm {
     const BYTES: usize = 64;
     const SHUFFLES_TWO: bool = true;
@@ -47,8 +47,8 @@ unsafe impl Vector for Zmm {
     unsafe fn vectorize<O: Operation>(operation: O) {
         const { assert!(Zmm::BYTES == 4 * 16) };
         super::align_frame();
-        // SAFETY: this function is compiled with the features of `Zmm`, which has 4 lanes. The rest is its
-        // contract.
+        // SAFETY: the features of `Zmm`, which has 4 lanes, are enabled here. The conditions of the operation
+        // are in the contract of this function.
         unsafe { operation.run::<Zmm, 4>() }
     }
 
@@ -60,19 +60,19 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and 64 bytes are readable at `from`.
         unsafe { Zmm(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: the mask leaves out all bytes but those that may be accessed, by the contract of `Vector`.
+        // SAFETY: by `Vector`'s contract, `bytes` bytes are readable at `from`. The mask leaves out the rest.
         unsafe { Zmm(_mm512_maskz_loadu_epi8(first(bytes), from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and `bytes` bytes are readable at `from`.
         unsafe {
             Zmm(match bytes {
                 1 => _mm512_set1_epi8(from.cast::<i8>().read()),
@@ -88,30 +88,30 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and 64 bytes are writable at `to`.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
-        // SAFETY: the mask leaves out all bytes but those that may be accessed, by the contract of `Vector`.
+        // SAFETY: by `Vector`'s contract, `bytes` bytes are writable at `to`. The mask leaves out the rest.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), first(bytes), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(64));
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory is aligned and writable.
+        // SAFETY: by `Vector`'s contract, the CPU has AVX-512, and `to` is aligned, with 64 writable bytes.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes<const LANES: usize>(from: [*const u8; LANES]) -> Self {
         const { assert!(LANES == 4) };
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
+        // SAFETY: by `Vector`'s contract, the CPU has AVX-512, and 16 bytes are readable at each pointer.
         unsafe {
-            // Broadcasts from memory under a mask leave the shuffle ports to the transpose. Insertions would
-            // take a third of the time of these ports.
+            // Broadcasts from memory under a mask leave the CPU's shuffle ports to the transpose. Inserting
+            // lanes into registers would take a third of the time of these ports.
             let lane = |i: usize| _mm_loadu_si128(from[i].cast());
             let first = _mm512_castsi128_si512(lane(0));
             let second = _mm512_mask_broadcast_i32x4(first, 0x00f0, lane(1));
@@ -126,8 +126,8 @@ unsafe impl Vector for Zmm {
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
         // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
-            // These shuffles separate even and odd lanes. If they separated low and high halves, LLVM would
-            // load each half on its own, and read every row twice.
+            // The first shuffles separate even and odd lanes. If these shuffles separated low and high
+            // halves, LLVM would load each half on its own, and read every row twice.
             let (first, second) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (third, fourth) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
@@ -141,7 +141,7 @@ unsafe impl Vector for Zmm {
     #[inline(always)]
     unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES], in_cache: bool) -> [Self; LANES] {
         const { assert!(LANES == 4) };
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
+        // SAFETY: by `Vector`'s contract, the CPU has AVX-512, and 64 bytes are readable at each pointer.
         unsafe {
             let mut lines = [Self::zero(); LANES];
             if !in_cache {
@@ -150,7 +150,7 @@ unsafe impl Vector for Zmm {
                 }
                 return Self::transpose_lanes(lines);
             }
-            // Halves are inserted from memory, which does not use the shuffle port.
+            // A half of a register is inserted from memory, which does not use the CPU's shuffle port.
             let pair = |half: usize, first: usize, second: usize| {
                 Self::load_halves(rows[first].add(32 * half), rows[second].add(32 * half)).0
             };
@@ -197,7 +197,7 @@ unsafe impl Vector for Zmm {
         let (a, b) = (self.0, other.0);
         // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
-            // Shifts move bits from byte to byte. The masks drop these bits.
+            // The shifts are of 16 bits, so they move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
                 1 => (_mm512_set1_epi8(0x55), _mm512_slli_epi16::<1>(b), _mm512_srli_epi16::<1>(a)),
                 2 => (_mm512_set1_epi8(0x33), _mm512_slli_epi16::<2>(b), _mm512_srli_epi16::<2>(a)),
@@ -220,7 +220,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be accessed.
+        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and both pointers have 32 readable bytes.
         unsafe {
             let (low, high) = (_mm256_loadu_si256(low.cast()), _mm256_loadu_si256(high.cast()));
             Zmm(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
@@ -244,14 +244,14 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_chosen(self, to: *mut u8, chosen: Self) {
-        // SAFETY: the mask leaves out all bytes but those that may be accessed, by the contract of `Vector`.
+        // SAFETY: by the contract of `Vector`, the chosen bytes are writable. The mask leaves out the others.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), _mm512_movepi8_mask(chosen.0), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_lanes<const LANES: usize>(self, to: [*mut u8; LANES]) {
         const { assert!(LANES == 4) };
-        // SAFETY: by the contract of `Vector`, the CPU has AVX-512, and the memory may be written.
+        // SAFETY: by `Vector`'s contract, the CPU has AVX-512, and 16 bytes are writable at each pointer.
         unsafe {
             _mm_storeu_si128(to[0].cast(), _mm512_castsi512_si128(self.0));
             _mm_storeu_si128(to[1].cast(), _mm512_extracti32x4_epi32::<1>(self.0));
@@ -288,8 +288,8 @@ unsafe impl Vector for Zmm {
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
         // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
-            // Bit 6 of an index chooses between two registers. Bit 7, which the permutation ignores, chooses
-            // between two pairs.
+            // Bit 6 of an index chooses between the two registers of a permutation. The permutation ignores
+            // bit 7, which chooses between two pairs of registers.
             let pair = |a: Zmm, b: Zmm| _mm512_permutex2var_epi8(a.0, index.0, b.0);
             if REGISTERS <= 2 {
                 return Zmm(pair(registers[0], registers[REGISTERS - 1]));
@@ -303,20 +303,20 @@ unsafe impl Vector for Zmm {
     #[inline(always)]
     unsafe fn interleave_three<const UNIT: usize>(rows: [Self; 3]) -> [Self; 3] {
         let (first, second) = (&Three::<UNIT>::INTERLEAVE_FIRST, &Three::<UNIT>::INTERLEAVE_SECOND);
-        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Of memory, only the tables are read.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. The only memory read is the table.
         unsafe { three(rows, first, second) }
     }
 
     #[inline(always)]
     unsafe fn deinterleave_three<const UNIT: usize>(lines: [Self; 3]) -> [Self; 3] {
         let (first, second) = (&Three::<UNIT>::DEINTERLEAVE_FIRST, &Three::<UNIT>::DEINTERLEAVE_SECOND);
-        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Of memory, only the tables are read.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`. The only memory read is the table.
         unsafe { three(lines, first, second) }
     }
 }
 
-/// Makes three registers of three other registers, in two steps. The first step chooses bytes of the first
-/// two registers. The second step chooses between these bytes and the third register.
+/// Makes three registers of the bytes of three registers, in two permutations. The first one takes bytes of
+/// the first two registers. The second one takes each byte from this result or from the third register.
 ///
 /// # Safety
 ///
@@ -325,7 +325,7 @@ unsafe impl Vector for Zmm {
 unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -> [Zmm; 3] {
     let mut result = rows;
     for ((line, first), second) in result.iter_mut().zip(first).zip(second) {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the CPU has AVX-512, by the contract of `Vector`, which is all that `choose` requires.
         *line = unsafe { rows[0].choose::<1>(rows[1], first).choose::<1>(rows[2], second) };
     }
     result

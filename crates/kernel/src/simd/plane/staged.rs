@@ -3,22 +3,21 @@
 //!
 //! # Lines in parts
 //!
-//! Runs may continue each other on the destination and end inside cache lines. Non-temporal stores write
-//! whole lines only, so a partial line waits for the next run.
+//! A run is what a panel contributes to a destination row. A run may end inside a cache line, where a later
+//! run continues. Non-temporal stores write whole lines only, so the partial line waits for the later run.
 //!
-//! A row of the destination is produced in parts, by one panel after the other. If a part ends inside a line,
-//! storing the partial line now and the rest of the line later would cost two writes to memory. So the last
-//! line of a part is kept, and put in front of the next part:
+//! If the partial line were stored now, and the rest of the line later, the line would be written to memory
+//! twice. So the last line of a run is kept, and put in front of the next run:
 //!
 //! ```text
 //! destination lines   |line 0          |line 1          |line 2          |
-//! first part               aaaaaaaaaaaaaaaaa                                stored: the rest of line 0; kept: its part of line 1
-//! second part                               bbbbbbbbbbbbbbbbbb              stored: line 1, whole; kept: its part of line 2
-//! last part                                                   cccccc        stored: line 2 up to the end of the row
+//! first run                aaaaaaaaaaaaaaaaa                                stored: the rest of line 0; kept: its bytes of line 1
+//! second run                                bbbbbbbbbbbbbbbbbb              stored: line 1, whole; kept: its bytes of line 2
+//! last run                                                    cccccc        stored: line 2 up to the end of the row
 //! ```
 //!
-//! The parts are in a staging buffer that has a free line in front of each row. [`drain`] copies the kept
-//! bytes into that line, right in front of the part, and starts from the last line border before it.
+//! Runs are in a staging buffer that has a free line in front of each row. [`drain`] copies the kept bytes
+//! into that free line, right in front of the run, and stores from the last line border before the run on.
 
 use std::mem::MaybeUninit;
 
@@ -49,7 +48,7 @@ pub(super) struct Buffers<'a> {
 #[inline(always)]
 pub(super) unsafe fn staged_row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize) {
     let whole = bytes - bytes % (4 * LINE);
-    // SAFETY: `whole` bytes and the rest after them are `bytes` bytes together.
+    // SAFETY: the contract covers `bytes` bytes: `whole` bytes by lines, and then the rest.
     unsafe {
         for at in (0..whole).step_by(4 * LINE) {
             copy_lines::<V, 4>(from.add(at), to.add(at), false);
@@ -58,8 +57,8 @@ pub(super) unsafe fn staged_row<V: Vector>(from: *const u8, to: *mut u8, bytes: 
     }
 }
 
-/// The last `LINE` bytes of a run. The bytes after the run's last whole destination line are still to be
-/// stored.
+/// The last `LINE` bytes of a run. Those of them that follow the run's last whole destination line are not
+/// stored yet.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
 pub(super) struct Leftover(MaybeUninit<[u8; LINE]>);
@@ -68,21 +67,21 @@ impl Leftover {
     pub(super) const NOTHING: Leftover = Leftover(MaybeUninit::uninit());
 }
 
-/// Whether a run is the first of its row, and whether it is the last.
+/// Whether a run is the first run of its destination row, and whether it is the last run.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
     pub(super) is_first: bool,
     pub(super) is_last: bool,
 }
 
-/// Stores a run with non-temporal stores. Unless the run is the first of its row, the kept bytes are stored
-/// in front of it. Unless the run is the last of its row, its last `LINE` bytes are kept.
+/// Stores a run with non-temporal stores. Unless it is the first run of its row, the kept bytes of the run
+/// before are stored, too. Unless it is the last run of its row, its last `LINE` bytes are kept.
 ///
 /// # Safety
 ///
 /// * `bytes` bytes are readable at `from` and writable at `to`.
 /// * Unless the run is the first, a line in front of `from` is writable, `kept` was filled by a run that ends
-///   at `to`, and the destination line that holds `to` is writable from its start.
+///   at `to`, and the destination line in which `to` is is writable from its start on.
 /// * Unless the run is the last, `bytes` is at least a line.
 #[inline(always)]
 pub(super) unsafe fn drain<V: Vector>(
@@ -96,15 +95,15 @@ pub(super) unsafe fn drain<V: Vector>(
     let kept = kept.0.as_mut_ptr().cast::<u8>();
     let (at, to, left) = if is_first {
         let head = to.align_offset(LINE).min(bytes);
-        // SAFETY: `head` bytes are the first ones of the run.
+        // SAFETY: `head` is at most `bytes`, the length of the run in the contract.
         unsafe {
             short(from, to, head);
             (from.add(head).cast_const(), to.add(head), bytes - head)
         }
     } else {
         let before = to.addr() % LINE;
-        // SAFETY: the line in front of `from` is writable, and gets the line that `kept` holds. Less than a
-        // line in front of `to` is in the line that holds `to`.
+        // SAFETY: the line in front of `from` is writable, and gets the `LINE` bytes of `kept`. The `before`
+        // bytes in front of `to` are in the line of `to`, which is writable from its start.
         unsafe {
             copy_lines::<V, 1>(kept, from.sub(LINE), false);
             (from.sub(before).cast_const(), to.sub(before), bytes + before)
@@ -112,12 +111,12 @@ pub(super) unsafe fn drain<V: Vector>(
     };
     let whole = left - left % LINE;
     for part in (0..whole).step_by(V::BYTES) {
-        // SAFETY: `part` is inside the whole lines of the `left` bytes. `to` is at a line, or the run ends
-        // before the next line and `whole` is 0.
+        // SAFETY: `part` is below `whole`, which is at most `left`. `to` is at a line, or the run ends before
+        // the next line and `whole` is 0.
         unsafe { V::load(at.add(part)).store_non_temporal(to.add(part)) };
     }
-    // SAFETY: what is left is less than a line of the run. `kept` gets the last line of a run, which has at
-    // least a line unless it is the last one.
+    // SAFETY: what is left is less than a line of the run. `kept` gets the run's last `LINE` bytes. Unless it
+    // is the last run, it has as many.
     unsafe {
         if is_last {
             short(at.add(whole), to.add(whole), left - whole);
@@ -127,16 +126,16 @@ pub(super) unsafe fn drain<V: Vector>(
     }
 }
 
-/// Copies the runs of a panel into a staging buffer, one by one. Registers exchange only units of 1, 2, 4, 8
-/// or 16 bytes, and these runs have other lengths.
+/// Copies the runs of a panel into a staging buffer, one by one. These runs are units whose length is not 1,
+/// 2, 4, 8 or 16 bytes, so registers cannot exchange them.
 ///
 /// # Safety
 ///
-/// * The conditions of [`TransposePanel`](super::super::square::TransposePanel), with a staging buffer as the
-///   destination.
+/// * The conditions of [`TransposePanel`](super::super::square::TransposePanel), where the destination is a
+///   staging buffer.
 /// * Runs have 2 to 128 bytes.
 pub(super) unsafe fn runs<V: Vector>(panel: &Panel<'_>, prefetch: &mut PanelPrefetch<'_>) {
-    // SAFETY: each arm is for runs of `SIZE` to `2 * SIZE` bytes, as the pattern of the arm says.
+    // SAFETY: `runs_of` has this function's contract. Each arm is for `SIZE` to `2 * SIZE` bytes.
     unsafe {
         match panel.unit {
             ..4 => runs_of::<V, 2>(panel, prefetch),
@@ -149,7 +148,7 @@ pub(super) unsafe fn runs<V: Vector>(panel: &Panel<'_>, prefetch: &mut PanelPref
     }
 }
 
-/// Copies the runs of a panel as two halves: their first `SIZE` bytes and their last `SIZE` bytes.
+/// Copies each run of a panel as two halves that may overlap: its first and its last `SIZE` bytes.
 ///
 /// # Safety
 ///
@@ -158,8 +157,8 @@ pub(super) unsafe fn runs<V: Vector>(panel: &Panel<'_>, prefetch: &mut PanelPref
 unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &Panel<'_>, prefetch: &mut PanelPrefetch<'_>) {
     let lines = (panel.column_count * panel.unit).div_ceil(LINE);
     for row in 0..panel.row_count {
-        // SAFETY: `from` is a run of the panel, inside its row. `to` is the entry for this row, in the
-        // column's row of the staging buffer. Both have `unit` bytes.
+        // SAFETY: `from` is a run of the panel, inside its row. `to` is where the run belongs in the staging
+        // buffer, in the row of its column. Both have `unit` bytes.
         unsafe {
             prefetch.issue::<V>(lines);
             let (from, to) = (panel.from.add(*panel.rows.add(row)), panel.to.add(row * panel.unit));

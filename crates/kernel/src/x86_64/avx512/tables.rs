@@ -2,8 +2,8 @@
 
 use crate::simd::origin_in_three;
 
-/// Registers `a` and `b` are interleaved as `a b a b ...`. Returns the indices, into both registers together,
-/// of the result's bytes from byte `start` on.
+/// The shuffle indices that interleave registers `a` and `b` as `a b a b ...`: for 64 bytes of the
+/// interleaved bytes, from byte `start` on. The indices count through both registers.
 pub(super) const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
@@ -18,8 +18,8 @@ pub(super) const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     bytes
 }
 
-/// Returns the indices of the bytes of all even units (`odd` is 0) or of all odd units (`odd` is 1). The
-/// indices count through two registers.
+/// The shuffle indices that take all even units (`odd` is 0) or all odd units (`odd` is 1) out of two
+/// registers. The indices count bytes through both registers.
 pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
@@ -33,8 +33,8 @@ pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     bytes
 }
 
-/// Turns indices of bytes into indices of 16-, 32- or 64-bit units. A permutation of wider units takes wider
-/// indices, and is at least as fast.
+/// Turns indices of bytes into indices of numbers of 2, 4 or 8 bytes (`unit`). AVX-512 has a permutation for
+/// each of these widths. The wider ones are at least as fast.
 pub(super) const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
     let mut wide = [0; 64];
     let mut i = 0;
@@ -51,7 +51,7 @@ pub(super) const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
 pub(super) struct Choice<const UNIT: usize>;
 
 impl<const UNIT: usize> Choice<UNIT> {
-    /// The unit of the permutation instruction. A unit of 16 bytes is a pair of 8-byte units.
+    /// How many bytes the permutation instruction moves together. A unit of 16 bytes is moved as two halves.
     const STEP: usize = if UNIT > 8 { 8 } else { UNIT };
     pub(super) const LOW: [u8; 64] = widened(interleaved(UNIT, 0), Self::STEP);
     pub(super) const HIGH: [u8; 64] = widened(interleaved(UNIT, 64), Self::STEP);
@@ -59,8 +59,8 @@ impl<const UNIT: usize> Choice<UNIT> {
     pub(super) const ODD: [u8; 64] = widened(deinterleaved(UNIT, 1), Self::STEP);
 }
 
-/// The tables that interleave or deinterleave the units of three registers, in two steps. For each byte of
-/// the three results, they have the index of the byte that a step takes.
+/// The indices by which two permutations interleave or deinterleave the units of three registers. For each
+/// byte of the three results, there is the index of the byte that a permutation takes.
 pub(super) struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {
@@ -74,8 +74,8 @@ impl<const UNIT: usize> Three<UNIT> {
         let mut i = 0;
         while i < 192 {
             let origin = origin_in_three(i, UNIT, 64, interleave);
-            // The second step keeps the bytes that the first step has placed, and takes the other bytes from
-            // the third register.
+            // The second permutation keeps the bytes that the first one has placed, and takes the other bytes
+            // from the third register.
             let choice = match (second, origin >= 128) {
                 (false, false) => origin,
                 (false, true) => 0,
