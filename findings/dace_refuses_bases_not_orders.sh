@@ -11,7 +11,7 @@
 #   column-major copy of it: strides (8, 24), [13, 22, 31]
 #   transpose of a copy: strides (8, 24), refused
 #
-# Exits with 1 if DaCe does something else. A compiler for C++ and CMake are used.
+# Exits with 1 if DaCe does something else. Needs Python 3.10 to 3.12, a compiler for C++ and CMake.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # tinygrad 0.14.0: `torch_load` takes a tensor of a PyTorch file whose elements are not packed, as some columns
-# of a matrix or its diagonal are, from as many neighbouring elements, without an error. `torch.save` stores
-# such a view with its strides, and with all of the memory that it is a view of.
+# of a matrix or its diagonal are, from as many neighbouring elements, without an error.
 #
-# Whether it looks at the strides is decided by their order alone. Where they fall from axis to axis it does
-# not, so gaps are not seen; where they do not, it checks that a permutation explains them, and refuses a
-# transpose of the same columns. The files are written here without PyTorch, whose 1.13 reads them right. Seen
-# for views of 0 to 23 in 4 rows of 6:
+# Such a file has the offset and the strides of a view and all of the memory that it is a view of; the files are
+# written here without PyTorch. Where the strides fall from axis to axis, gaps are not seen; where they rise, a
+# transpose is right, and the transpose of the same columns is refused. Seen for views of 0 to 23 in 4 rows of 6:
 #   packed: offset 0, strides [6, 1]: right
 #   transposed: offset 0, strides [1, 6]: right
 #   columns 2 and 3: offset 2, strides [6, 1]: [[2, 3], [4, 5], [6, 7], [8, 9]]
