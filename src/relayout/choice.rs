@@ -1,14 +1,15 @@
-//! The questions that a plan answers, and a *choice*: answers that replace those of the cost model.
+//! The questions that a plan answers (such as `stores`), and a *choice*: answers that replace those of the
+//! cost model.
 //!
 //! The cost model answers every question from the caches and the pair of layouts. Where its answers are
 //! close, only a measurement decides. A *choice* overrides some answers. Its text has a version and one word
-//! for each question that it answers: `v1 stores=cached panels=wide`. All other questions are left to the
-//! estimate, so `v1` alone is the estimate itself.
+//! for each question that it answers: `v1 stores=cached panels=wide`. The cost model answers all other
+//! questions, so `v1` alone is its estimate.
 //!
 //! Each answer is a row of [`ANSWERS`], which changes numbers of the cost model and nothing else. So a choice
 //! can only select among plans that the planner makes and checks anyway, and no choice changes the bytes of a
-//! copy. An answer that does not matter to a pair of layouts changes nothing. So a choice that was made on
-//! another machine can be used.
+//! copy. For a pair of layouts to which an answer does not matter, the answer changes nothing. So a choice
+//! from another machine can be used.
 
 use std::fmt;
 
@@ -35,9 +36,9 @@ pub enum Effort {
     /// The plan is chosen by a cost model, in some microseconds.
     #[default]
     Estimate,
-    /// The plans that the cost model finds near each other, at most 8, are timed in buffers of the real size,
-    /// and the fastest stays. Each plan runs at least twice, and up to 20 times in about 50 ms. The best
-    /// plans are then timed once more in the same way. To measure in buffers of your own, use
+    /// At most 8 plans between which the cost model sees little difference are timed in buffers of the real
+    /// size, and the fastest is taken. Each plan runs at least twice, and up to 20 times in about 50 ms. The
+    /// best plans are then timed once more in the same way. To measure in buffers of your own, use
     /// [`Relayout::measured`](super::Relayout::measured).
     Measure {
         /// The most bytes that both buffers may take together. If a copy needs more, or the memory cannot be
@@ -58,7 +59,7 @@ const fn row(question: &'static str, word: &'static str, apply: fn(&mut Knobs)) 
     Answer { question, word, apply }
 }
 
-/// All answers. The first ones change the most, so they are tried first.
+/// All answers. They are tried in this order, so those that change the most come first.
 const ANSWERS: &[Answer] = &[
     row("stores", "cached", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (u64::MAX, u64::MAX)),
     row("stores", "streaming", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (0, 0)),
@@ -85,7 +86,7 @@ fn resize(knobs: &mut Knobs, times: usize, part: usize) {
     *knobs = Knobs { panel: resized(knobs.panel), panel_width: resized(knobs.panel_width), ..*knobs };
 }
 
-/// A choice: bit `i` is set if row `i` of [`ANSWERS`] is chosen. It has at most one answer to each question.
+/// A choice: bit `i` is set if row `i` of [`ANSWERS`] is chosen. Each question has at most one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Choice(u32);
 
@@ -104,7 +105,7 @@ impl Choice {
         self.answers().any(|(_, answer)| answer.question == question)
     }
 
-    /// Adds the answers of `other` to this choice. If both answer a question, the answer of `other` stays.
+    /// Adds the answers of `other` to this choice. If both answer a question, that of `other` is taken.
     pub(super) fn with(self, other: Choice) -> Choice {
         let kept = self.answers().filter(|(_, answer)| !other.answers_to(answer.question));
         kept.fold(other, |choice, (single, _)| Choice(choice.0 | single.0))
@@ -115,7 +116,7 @@ impl Choice {
         knobs
     }
 
-    /// Reads the text of a choice. The error is the reason why it cannot be used.
+    /// Reads the text of a choice. The error says why the choice cannot be used.
     pub(super) fn read(text: &str) -> Result<Choice, String> {
         let mut words = text.split_whitespace();
         let version = words.next().unwrap_or("");

@@ -1,11 +1,11 @@
 //! Copies that run once, in one of three ways:
 //!
 //! 1. If both sides are strided, and elements are whole bytes, the copy is a loop nest. Its loops are in the
-//!    order of the destination, and loops that continue each other are merged. A few runs are copied by the
-//!    nest itself, in less time than it takes to choose a kernel.
-//! 2. More runs get the kernel that a plan would choose for this nest. Nothing is allocated or kept.
-//! 3. All other copies are planned: tiles, elements that share bytes, more than 8 loops, and whatever is an
-//!    error, which the plan reports.
+//!    order of the destination, and loops that continue each other are merged. If runs are few, plain loops
+//!    copy them faster than a kernel is chosen.
+//! 2. For more runs, the kernel runs that a plan would choose. Nothing is allocated or kept.
+//! 3. All other copies are planned: tiles, elements that share bytes, more than 8 loops, and copies that are
+//!    an error, which the plan reports.
 
 use strided_copy::kernel::{Loop, Stride};
 use strided_copy::{MOST_PLAIN_LOOPS, PlainNest};
@@ -26,7 +26,7 @@ use super::plan::select;
 use super::relayout::Relayout;
 use super::settings::Settings;
 
-/// One side of [`copy_strided`]: the stride of each axis and the offset of index 0, both in elements.
+/// The source or the destination of [`copy_strided`]: the stride of each axis, and the offset of index 0.
 ///
 /// ```
 /// use tensor_layout::{DataType, relayout::{Strided, copy_strided}};
@@ -43,7 +43,7 @@ pub struct Strided<'a, T> {
     /// The stride of each axis, in elements. It is negative if the axis runs backwards, and 0 if the source
     /// repeats an element along the axis.
     pub strides: &'a [T],
-    /// The offset of index 0 from the start of the buffer, in elements.
+    /// The offset of the element at index 0 from the start of the buffer, in elements.
     pub offset: usize,
 }
 
@@ -55,7 +55,7 @@ pub struct Strided<'a, T> {
 /// If the kernel fuses short axes, that takes four allocations. Other layouts are planned. To copy a pair of
 /// layouts again and again, keep a [`Relayout`].
 ///
-/// Everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes.
+/// In this module, `from` and `to` are the two layouts, and `source` and `destination` are the bytes.
 ///
 /// # Errors
 ///
@@ -96,8 +96,8 @@ pub fn copy<'a>(
     Relayout::new(from, to)?.run(source, destination)
 }
 
-/// Copies like [`copy`], over sizes and strides of the caller's integer types. Strides may be negative on
-/// both sides. Describing the two sides takes longer than a small copy.
+/// Copies like [`copy`], between sizes and strides of any integer types. Strides may be negative on both
+/// sides. It takes longer to describe the two sides than to copy a few elements.
 ///
 /// **Post-condition** (`copies_once_what_is_written_element_by_element`): the element at each index of the
 /// destination is the element at this index of the source, and all other bytes keep their values.
@@ -147,7 +147,7 @@ where
         described(BufferTensorDesc::from_signed(data_type, sizes, from.strides)?, from.offset)?,
         described(BufferTensorDesc::from_signed(data_type, sizes, to.strides)?, to.offset)?,
     ];
-    // An axis that both sides walk backwards is walked forwards.
+    // An axis that runs backwards on both sides is walked forwards on both.
     let one_side =
         |(a, b): (&[usize], &[usize])| -> Vec<usize> { a.iter().copied().filter(|axis| !b.contains(axis)).collect() };
     let (first, second) = (from.reversed.as_slice(), to.reversed.as_slice());
@@ -156,7 +156,7 @@ where
         .run(source, destination)
 }
 
-/// Returns a side whose index 0 is at `offset`. All of the side is inside the buffer.
+/// Returns a side whose index 0 is at `offset`. All elements of the side are inside the buffer.
 fn described(side: SignedDesc, offset: usize) -> Result<SignedDesc, Error> {
     let offset = u64::try_from(offset).unwrap_or(u64::MAX);
     match side.reversed.first() {
@@ -201,8 +201,8 @@ fn run(
 
 /// The loop nest of a copy. Its loops are in the order of falling destination stride, and the destination
 /// runs forwards. Loops that continue each other are merged, and loops that are packed on both sides become
-/// one run. `Some(None)` means that there are no elements. `None` means that a number does not fit, or that
-/// two indices of the destination may share an offset.
+/// one run. `Some(None)` means that there are no elements. `None` means that a number does not fit its type,
+/// or that two indices of the destination may share an offset.
 #[inline]
 fn nest(
     element: usize,
@@ -211,7 +211,7 @@ fn nest(
     list: &mut [Stride; MOST_PLAIN_LOOPS],
 ) -> Option<Option<PlainNest<&[Stride]>>> {
     let unit = isize::try_from(element).ok()?;
-    // Loops are at the end of the list, outer to inner.
+    // Merged loops are collected at the end of the list, outer to inner.
     let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
     let in_bytes = |offset: usize| isize::try_from(offset).ok()?.checked_mul(unit);
     let mut start = (in_bytes(start.0)?, in_bytes(start.1)?);
@@ -229,8 +229,8 @@ fn nest(
             (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
         }
         let step = Stride { extent, source, destination };
-        // A loop is inserted at its place in the order. Axes are few and nearly always in order, so this
-        // takes few steps.
+        // A loop is inserted at its place in the order. Axes are few and nearly always in order, so a loop
+        // rarely moves far.
         first = first.checked_sub(1)?;
         let mut index = first;
         while let Some(&inner) = list.get(index.checked_add(1)?)
@@ -270,8 +270,8 @@ fn nest(
     PlainNest::new(run, start, list.get(outermost..)?).map(Some)
 }
 
-/// Copies with the kernel that a plan would choose. The error is `overflow` if an iteration ends after the
-/// last address.
+/// Copies a loop nest with the kernel that a plan would choose. The error is `overflow` if an iteration ends
+/// after the last address.
 #[inline(never)]
 fn run_kernel(
     nest: &PlainNest<&[Stride]>,
@@ -280,7 +280,7 @@ fn run_kernel(
     destination: Destination<'_>,
 ) -> Result<(), Error> {
     let bytes = |runs: usize| checked::len_u64(runs).saturating_mul(checked::len_u64(nest.bytes_of_run()));
-    // Source runs that are repeated stay in the cache, so they count once.
+    // Runs that the source repeats stay in the cache, so their bytes count once.
     let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
     let mut knobs = *knobs;

@@ -14,8 +14,8 @@ use super::plan::fill::Fill;
 use super::plan::planned::{PlannedBox, PlannedBoxes, Rows, Staged, Step, StepBox, WidthRows};
 use super::plan::program::{Passes, Program, plan_box};
 
-/// Runs all passes. The caller has checked the lengths of both buffers. The error is `overflow` if an
-/// intermediate buffer would have more bytes than memory has addresses.
+/// Runs all passes of a copy. The caller has checked the lengths of source and destination. The error is
+/// `overflow` if an intermediate buffer would have more bytes than memory has addresses.
 pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
     let Some(pass) = &passes.before else { return run_program(&passes.last, source, destination) };
     let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
@@ -24,18 +24,18 @@ pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: Destinatio
     run_program(&passes.last, &buffer, destination)
 }
 
-/// Whether a program or its padding changes bytes in part, so that it reads them.
+/// Whether a program, or writing its padding, changes bytes in part, so that it reads the destination.
 pub(crate) fn reads(program: &Program, fill: &Fill) -> bool {
     let shares = |bits: u32, pattern: u128| pattern != 0 && !bits.is_multiple_of(8);
     program.has_sub_byte_boxes() || matches!(fill, Fill::Whole { bits, pattern } if shares(*bits, *pattern))
 }
 
-/// Copies all boxes. The caller has checked that both buffers hold every element of their layouts. A
-/// destination that must not be read is only for programs without [sub-byte
+/// Copies all boxes. The caller has checked that source and destination hold every element of their layouts.
+/// A destination that must not be read is only for programs without [sub-byte
 /// boxes](Program::has_sub_byte_boxes). The error is `overflow` if planning a box fails. Only programs with
 /// more boxes than were planned ahead plan boxes here.
-// This function is always inlined. A destination is three words, which a call would pass in memory. The
-// callee would load two of these words at once, and such a load has to wait for both stores.
+// Always inlined: a call would pass the three words of a destination in memory, and a load of two of them
+// would wait for two stores.
 #[inline(always)]
 pub(crate) fn run_program(program: &Program, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
     for planned in &program.prepared {
@@ -62,7 +62,7 @@ fn run_unprepared(program: &Program, source: &[u8], mut destination: Destination
 }
 
 /// Copies all boxes and sets the padding. The caller has checked the lengths of both buffers. The error is
-/// `overflow` under the conditions of [`run_program`].
+/// `overflow` as in [`run_program`].
 pub(crate) fn run_filled(
     program: &Program,
     fill: &Fill,
@@ -95,8 +95,8 @@ pub(crate) fn fill_before(fill: &Fill, destination: Destination<'_>) {
     }
 }
 
-/// Writes the padding that must be written after the elements. The caller has checked that all padding is
-/// inside the buffer.
+/// Writes the padding that is written after the elements. The caller has checked that all padding is inside
+/// the destination.
 pub(crate) fn fill_after(fill: &Fill, destination: Destination<'_>) {
     if let Fill::Boxes { boxes: filled, bytes, pattern, first: false } = fill {
         fill_boxes(filled, (*bytes, *pattern), destination);
@@ -117,8 +117,8 @@ fn fill_boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destinatio
     }
 }
 
-/// Sets every element of `bits` bits that the bytes have room for to `pattern`, and the bits after them to
-/// zero.
+/// Sets all elements, of `bits` bits each, for which the bytes have room to `pattern`, and the bits after
+/// them to zero.
 fn fill_whole(mut destination: Destination<'_>, bits: u32, pattern: u128) {
     let end = destination.len();
     if pattern == 0 {
@@ -136,10 +136,10 @@ fn fill_whole(mut destination: Destination<'_>, bits: u32, pattern: u128) {
     }
 }
 
-// --- Boxes that take several steps, which plan/bits.rs explains -------------------------------------------
+// --- Boxes of sub-byte elements, which take several steps, as plan/bits.rs explains ------------------------
 
-/// The staging buffers: elements that were unpacked, and elements to be packed. The buffers are further apart
-/// than their length, so that equal offsets in them are in different sets of the L1 cache.
+/// The staging buffers: elements that were unpacked, and elements to be packed. Each buffer has more bytes
+/// than are used, so that equal offsets in both are in different sets of the L1 cache.
 #[repr(align(64))]
 struct Buffers<const LENGTH: usize>([[u8; LENGTH]; 2]);
 
@@ -155,7 +155,7 @@ fn run_steps(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
 }
 
 /// Runs a box in buffers of `LENGTH` bytes.
-// If this function were inlined, its buffers would be on the stack of every copy.
+// Not inlined, so that the buffers are not on the stack of every copy.
 #[inline(never)]
 fn run_in<const LENGTH: usize>(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
     let StepBox { outer, bits, step } = steps;
@@ -216,7 +216,7 @@ fn run_rows(rows: &Rows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
 
 fn change_width(rows: &WidthRows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
     let WidthRows { loops, row, change, wholes } = rows;
-    // All offsets count elements. One side has a byte for each element, and the other side packs them.
+    // All offsets count elements. On one side, an element is a byte; on the other side, elements are packed.
     let packed = u64::from(change.bits);
     let sides = change.sides((packed, 8));
     let start = (at.0.div_euclid(sides.0), at.1.div_euclid(sides.1));
@@ -235,8 +235,8 @@ fn change_width(rows: &WidthRows, source: &[u8], copies: &mut Copies<'_>, at: Bi
             return change_elements(copies, 0..*row);
         }
         let (first, _) = change.sides((from, to));
-        // A row consists of the elements up to the first whole byte, the whole bytes, and the remaining
-        // elements.
+        // A row consists of its elements up to the first whole byte of the packed side, whole bytes, and the
+        // remaining elements.
         let head = first.next_multiple_of(change.group).saturating_sub(first).min(*row);
         let whole = row.saturating_sub(head).div_euclid(change.group);
         let tail = head.saturating_add(whole.saturating_mul(change.group));

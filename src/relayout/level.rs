@@ -45,7 +45,7 @@ pub fn requested_level() -> Result<Option<Level>, UnknownLevel> {
 
 pub(super) fn available_in_use() -> Available {
     static LEVEL: OnceLock<Available> = OnceLock::new();
-    // `requested_level` is not called here, so that only its callers contain the code for its error.
+    // `requested_level` is not called here, so that only programs that call it have the code for its error.
     *LEVEL.get_or_init(|| {
         let name = std::env::var_os(VARIABLE).unwrap_or_default();
         let named = Level::ALL.iter().copied().find(|level| *level.name() == *name);

@@ -1,9 +1,9 @@
-//! Measuring: candidates for a plan are timed, and the fastest stays.
+//! Measuring: several plans for a copy, the candidates, are timed, and the fastest is taken.
 //!
 //! The candidates are the plans of the [choices](super::choice) that answer one question otherwise than the
 //! estimate does. Most questions do not matter to a given pair, so most of these plans are equal, and equal
 //! plans count once. The candidates are timed in turns, so that a slow minute of the machine is slow for all
-//! of them, and each counts by its fastest run. A last candidate takes all answers that were faster by
+//! of them, and the fastest run of each counts. A last candidate has all answers that were faster by
 //! themselves. Then the estimate, the fastest candidate and the last candidate are timed once more.
 
 use std::time::{Duration, Instant};
@@ -19,35 +19,35 @@ use super::plan::program::{Passes, Program};
 use super::relayout::{Relayout, is_one_box};
 use super::settings::{DestinationMemory, Padding, Settings};
 
-/// The most plans that are timed in the first round. One more plan is timed after it, which takes the best
-/// answers of all of them.
+/// The most plans that are timed first. After them, one more plan is timed, which has the best answers of all
+/// of them.
 const CANDIDATES: usize = 7;
 
 /// How often each candidate runs at least.
 const LEAST_RUNS: usize = 2;
 /// How often each candidate runs at most.
 const MOST_RUNS: usize = 20;
-/// After [`LEAST_RUNS`] rounds, no further round begins once this time has passed for each candidate on
-/// average.
+/// After each plan ran [`LEAST_RUNS`] times, no turn of all plans begins once this time has passed for each
+/// plan on average.
 const MOST_TIME: Duration = Duration::from_millis(50);
 
-/// Shorter runs are repeated until they take this long, because a clock has steps.
+/// Shorter runs are repeated until they take this long together, because a clock has a resolution.
 const SHORTEST_TIME: Duration = Duration::from_micros(20);
 
-/// How many bytes are written between two runs, so that the caches hold nothing of the copy.
+/// How many bytes of other memory are written between two runs, so that no cache holds anything of the copy.
 const EVICTED: usize = 64 << 20;
 
 /// An answer is faster if it takes less than this part of the time of the estimate. Smaller gains are noise.
 const FASTER: f64 = 0.98;
 
-/// Whether the standard library has a clock on this target.
+/// Whether the standard library has a clock on the target of this program.
 const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 impl Relayout {
     /// The choice that the plan was made with, as a short text: `v1` for the estimate, or for example `v1
     /// stores=cached prefetch=no`. Given back as [`Settings::choice`], it makes the same plan on the same
-    /// machine. The text also fits other machines and other pairs of layouts, where it may be slower than the
-    /// estimate. It never changes a byte of a copy.
+    /// machine. The text may also be given on other machines and for other layouts, where its plan may be
+    /// slower than the estimate. No choice changes a byte of a copy.
     #[must_use]
     pub fn choice(&self) -> String {
         self.choice.to_string()
@@ -86,8 +86,8 @@ impl Relayout {
         })
     }
 
-    /// The choices that make different plans for this copy. The choice of this plan comes first. With them an
-    /// engine can measure by its own clock.
+    /// The choices that make different plans for this copy. The choice of this plan comes first. An engine
+    /// can plan with each of these choices, and measure by its own clock.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -108,7 +108,7 @@ impl Relayout {
     /// as by [`run`](Self::run). Only the choice of the returned copy may differ from this copy.
     ///
     /// If nothing is known about the [destination's memory](DestinationMemory), a copy that a cache could
-    /// hold is timed with cold caches, between writes to 64 MiB of other memory.
+    /// hold is timed with cold caches: before each run, 64 MiB of other memory are written.
     ///
     /// # Errors
     ///
@@ -142,12 +142,12 @@ impl Relayout {
         let mut faster: Vec<(f64, Choice)> =
             times.iter().zip(&plans).map(|(&time, plan)| (time, plan.choice)).collect();
         faster.retain(|&(time, _)| time < FASTER * estimate);
-        // The slowest choice comes first, and later answers replace earlier ones. So the fastest answer to a
-        // question stays.
+        // The slowest choice comes first, and later answers to a question replace earlier ones, so that the
+        // fastest answer is taken.
         faster.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let together = faster.iter().fold(own, |all, &(_, choice)| all.with(choice));
         let best = faster.last().map_or(own, |&(_, choice)| choice);
-        // The best candidate is timed again beside the estimate: the fastest of many is often only lucky.
+        // The best candidate is timed again beside the estimate: the fastest of many may only be lucky.
         plans.retain(|plan| [own, best].contains(&plan.choice));
         if together != best {
             plans.extend(self.with_choice(together));
@@ -159,14 +159,14 @@ impl Relayout {
         Ok(Relayout { settings: Settings { choice, ..best.settings }, ..best })
     }
 
-    /// The fastest plan, measured in new buffers of at most `most_bytes` bytes together. `None` if there is
-    /// no such memory.
+    /// The fastest plan, measured in new buffers of at most `most_bytes` bytes together. `None` if the
+    /// buffers need more, or cannot be allocated.
     pub(super) fn measured_within(&self, most_bytes: u64) -> Option<Relayout> {
         if !HAS_CLOCK || self.needed_memory() > most_bytes {
             return None;
         }
         // Both buffers begin at a page, like those of an engine. They are written before the measurement,
-        // because pages that were never written would all be one page of zeros.
+        // because all pages that were never written are the same page of zeros.
         let page = |bytes: u64| usize::try_from(bytes).ok()?.checked_add(PAGE);
         let (source, mut destination) =
             (buffer(page(self.source_needs)?, 1)?, buffer(page(self.destination_needs)?, 0)?);
@@ -176,14 +176,14 @@ impl Relayout {
         self.clone().fastest(source.get(from..)?, destination.get_mut(to..)?.into(), scratch).ok()
     }
 
-    /// The bytes of both buffers, each with room to begin at a page.
+    /// The lengths of both buffers in bytes, with so much more that each can begin at a page.
     fn needed_memory(&self) -> u64 {
         let pages = u64::try_from(PAGE).unwrap_or(u64::MAX).saturating_mul(2);
         self.source_needs.saturating_add(self.destination_needs).saturating_add(pages)
     }
 
-    /// Memory that is written between two runs. It is empty if the copy stays in the L2 cache, if no cache
-    /// holds it anyway, or if the settings say that the destination is in the cache.
+    /// Other memory, which is written between two runs of a plan. It is empty if the copy stays in the L2
+    /// cache, if no cache holds it anyway, or if the settings say that the destination is in the cache.
     fn scratch(&self) -> Vec<u8> {
         let moved = usize::try_from(self.passes.last.traffic.moved()).unwrap_or(usize::MAX);
         let in_l2 = usize::try_from(Knobs::of_this_cpu().prefetch_above).unwrap_or(usize::MAX);

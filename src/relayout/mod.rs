@@ -2,9 +2,9 @@
 //!
 //! The module needs the feature `relayout`, which is on by default.
 //!
-//! [`Relayout::new`] plans a copy: both layouts are refined to common digits. The digits give a short list of
-//! boxes, each a loop nest with the same extents on both sides. [`Relayout::run`] runs the loop nests. No
-//! division is needed for single elements.
+//! [`Relayout::new`] plans a copy: indices are cut into digits, the same ones for both layouts. The digits
+//! give a short list of boxes, each a loop nest with the same extents on both sides. [`Relayout::run`] runs
+//! the nests, without a division for each element.
 //!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -22,10 +22,10 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files of this folder are the features of a copy, `plan/` chooses how it runs, `exec.rs` runs a plan,
-// and `crates/kernel/` has the innermost loops: see docs/DESIGN.md.
+// The files of this folder have the features of a copy. `plan/` chooses how a copy runs, `exec.rs` runs a
+// plan, and `crates/kernel/` has the innermost loops: see docs/DESIGN.md.
 
-// This module comes first, so that the constructors come first on the page of `Relayout`.
+// This module comes first, so that rustdoc has the constructors first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
 mod relayout;
 mod settings;

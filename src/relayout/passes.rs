@@ -1,4 +1,4 @@
-//! A plan as data, for code that runs the plan by its own means.
+//! A plan as data, for code that runs the copy by its own means, such as a shader.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,11 @@ use crate::map::{CopyBox, IndexMap};
 use super::plan::program::{Passes, Program};
 use super::relayout::Relayout;
 
-/// One pass of a copy. Its boxes copy the elements of one buffer to the next buffer.
+/// One pass of a copy. The boxes of a pass copy the elements of one buffer to the next buffer.
 ///
 /// Nearly every copy has one pass, from the source to the destination. Two layouts that fuse dimensions in
-/// contradicting orders are copied through a packed buffer: the first pass fills it, and the second reads it.
+/// contradicting orders are copied through a packed buffer: the first pass fills it, the second pass reads
+/// it.
 ///
 /// ```
 /// use tensor_layout::relayout::Relayout;
@@ -38,8 +39,8 @@ pub struct CopyPass<'a> {
 }
 
 impl CopyPass<'_> {
-    /// The boxes of the pass. They are loop nests that together copy every element once. Each box is made
-    /// when it is requested.
+    /// The boxes of the pass. They are loop nests that together copy every element once. A box is made when
+    /// the iterator asks for it.
     ///
     /// Offsets and strides count elements of their own side. The widths of these elements differ if the copy
     /// [changes the width](Relayout::changes_width).
@@ -61,7 +62,7 @@ impl Relayout {
         &self.destination
     }
 
-    /// The passes of the copy, in order. Their boxes do not depend on the kernels of this crate.
+    /// The passes of the copy, in order. The boxes of a pass are the same for all kernels and machines.
     ///
     /// The method needs the feature `plan`.
     ///

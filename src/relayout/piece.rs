@@ -1,14 +1,14 @@
 //! A copy in pieces that share nothing but the source.
 //!
-//! Every piece writes a range of the destination that no other piece touches. So [`Destination::split_at`],
-//! or a mapping of one part of a file, is enough to run pieces in parallel. The ranges together are all bytes
-//! that the whole copy may write. Where possible, ranges end at multiples of a large stride of the
-//! destination: between rows of tiles and not inside them. Each piece has the boxes of the copy, clipped to
-//! its range. Its kernels are chosen for these boxes.
+//! Every piece writes its own range of the destination, which no other piece touches. So
+//! [`Destination::split_at`], or a mapping of one part of a file, is enough to run pieces in parallel. The
+//! ranges together are all bytes that the whole copy may write. Where possible, ranges end at multiples of a
+//! large stride of the destination: between rows of tiles and not inside a row. Each piece has the boxes of
+//! the copy, clipped to its range, and kernels that are chosen for the clipped boxes.
 //!
 //! The range of a piece is contiguous on the destination, but several pieces may read the same cache lines of
-//! the source: pieces of the planes of an image all read the whole image. [`lines_read`] counts the lines, so
-//! that threads run pieces only where they take less time than one thread.
+//! the source: pieces of the planes of an image all read the whole image. [`lines_read`] counts these lines,
+//! so that pieces run on several threads only where that takes less time than one thread.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -51,9 +51,9 @@ use super::relayout::{Relayout, require, without_tail};
 #[derive(Debug, Clone)]
 pub struct Piece {
     range: Range<usize>,
-    /// The range of the source's bytes that are read.
+    /// The range of the source that the piece reads, in bytes.
     reads: Range<usize>,
-    /// The least length in bytes of the buffer that holds the range. All elements of the piece are inside it.
+    /// How many bytes of the range a buffer must have at least, so that it holds all elements of the piece.
     needs: u64,
     copy: PieceCopy,
 }
@@ -65,14 +65,14 @@ const LINE_BITS: u64 = 512;
 enum PieceCopy {
     /// The piece is the whole copy.
     Whole(Arc<Relayout>),
-    /// The piece is the part of the copy whose elements are in the range.
+    /// The piece is a part of the copy: the elements whose place on the destination is in the range.
     Part(Box<Part>),
 }
 
 #[derive(Debug, Clone)]
 struct Part {
-    /// How many bytes of the range belong to elements and their padding. In the last piece, more bytes may
-    /// follow, because the size of a descriptor is rounded up. The copy sets these bytes to zero.
+    /// How many bytes of the range belong to elements and their padding. The range of the last piece may have
+    /// more bytes, because the size of a descriptor is rounded up. The copy sets those bytes to zero.
     bytes: usize,
     /// The least length of the whole source, in bytes.
     source_needs: u64,
@@ -82,15 +82,15 @@ struct Part {
 
 impl Relayout {
     /// Cuts the copy into at most `pieces` pieces of about the same size. Their ranges are disjoint and
-    /// ascending, and cover all bytes that a whole run writes. They begin at multiples of `alignment` bytes
-    /// (0 counts as 1), for pieces whose bytes are then copied with an alignment, as WebGPU copies whole
-    /// words of 4 bytes. A piece treats the padding in its range as the copy does.
+    /// ascending, and cover all bytes that a whole run writes. Each begins at a multiple of `alignment` bytes
+    /// (0 counts as 1), for callers that copy the written bytes with an alignment: WebGPU copies whole words
+    /// of 4 bytes. A piece treats the padding in its range as the copy does.
     ///
     /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece),
-    /// because shorter pieces are not worth a thread. There are also fewer if the layouts are so irregular
-    /// that the pieces would have more than 8,192 boxes. There is one piece if `pieces` is 0, if the copy
-    /// takes several passes, or if the copy has more than 4,096 boxes. There are never more than 8,192
-    /// pieces.
+    /// because shorter pieces are not worth a thread. There are also fewer pieces if the layouts are so
+    /// irregular that the pieces would have more than 8,192 boxes. There is one piece if `pieces` is 0, if
+    /// the copy takes several passes, or if the copy has more than 4,096 boxes. There are never more than
+    /// 8,192 pieces.
     ///
     /// **Post-condition** (`pieces_together_are_the_whole_copy`): in any order, the pieces write the bytes
     /// that the whole copy writes, each byte once.
@@ -165,7 +165,7 @@ impl Relayout {
         Ok(with_ranges(self.partition(pieces, 1)?, destination))
     }
 
-    /// Cuts the copy into at most `pieces` pieces. `None` if the copy stays whole.
+    /// Cuts the copy into at most `pieces` pieces. `None` if the copy is not cut.
     fn cut(&self, pieces: usize, alignment: usize) -> Result<Option<Vec<Piece>>, Error> {
         let least = self.settings.least_piece.unwrap_or(LEAST_PIECE).max(1);
         let worthwhile = self.written_size().checked_div(least).unwrap_or(0);
@@ -176,7 +176,7 @@ impl Relayout {
             && let Some(boxes) = self.spans(program)
         {
             let total = self.destination.physical_elements();
-            // Every piece has at least a byte and a box, so `MOST_CLIPPED` bounds the number of pieces.
+            // Every piece has at least a byte and a box, so there are at most `MOST_CLIPPED` pieces.
             let mut wanted = pieces.min(MOST_CLIPPED).min(boxes.most_pieces());
             while wanted > 1 {
                 if let Some(parts) = boxes.cut(&self.bounds(0..total, wanted, alignment)) {
@@ -193,9 +193,9 @@ impl Relayout {
         self.destination.physical_size_in_bytes().max(self.destination_needs)
     }
 
-    /// Runs a copy that fills its destination before it copies. The copy runs in blocks, so that the filled
-    /// bytes are still in the cache when they are copied over. Returns `false`, and does nothing, if one
-    /// block is enough.
+    /// Runs, piece by piece, a copy that fills its destination before it copies the elements. The filled
+    /// bytes are then still in the cache when they are copied over. Returns `false`, and does nothing, if the
+    /// copy is one piece.
     pub(super) fn run_in_blocks(&self, source: &[u8], mut destination: Destination<'_>) -> Result<bool, Error> {
         let Some(pieces) = self.blocks(destination.len())? else { return Ok(false) };
         for piece in &pieces {
@@ -207,8 +207,8 @@ impl Relayout {
         Ok(true)
     }
 
-    /// The blocks in which a destination of `size` bytes is filled and then copied over. `None` if one block
-    /// is enough.
+    /// The pieces in which a destination of `size` bytes is filled and then copied over. `None` if that is
+    /// one piece.
     pub(super) fn blocks(&self, size: usize) -> Result<Option<Vec<Piece>>, Error> {
         let blocks = size.div_euclid(FILL_BLOCK);
         if blocks < 2 || self.passes.direct().is_none() {
@@ -217,8 +217,8 @@ impl Relayout {
         Ok(self.cut(blocks, 1)?.filter(|pieces| pieces.len() > 1))
     }
 
-    /// The bounds of the pieces of `range`, in elements of the destination. There are at most `pieces`
-    /// pieces. The bounds are multiples of `alignment` bytes.
+    /// Where to cut `range` into at most `pieces` pieces: all bounds, in elements of the destination. The
+    /// bounds are multiples of `alignment` bytes.
     fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
         let total = range.end.saturating_sub(range.start);
@@ -242,21 +242,21 @@ impl Relayout {
         for piece in 1..pieces {
             let share = checked::wide_product(total, piece).checked_div(pieces.into());
             let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total).saturating_add(range.start);
-            // A bound is the nearest multiple of a stride. The largest stride that has a multiple near enough
-            // is used.
+            // A bound is the nearest multiple of a stride: of the largest stride of which a multiple is near
+            // enough.
             let near = steps.iter().find_map(|&step| {
                 let half = step.div_euclid(2);
                 let steps = share.saturating_sub(base).saturating_add(half).checked_div(step)?;
                 let bound = base.saturating_add(steps.saturating_mul(step));
                 (bound.abs_diff(share) <= slack && aligned(bound)).then_some(bound)
             });
-            // If no stride has a near multiple, the piece ends between two pages or lines, if elements begin
-            // there.
+            // If no stride has a multiple near enough, the piece ends between two pages or lines, where an
+            // element begins.
             let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
             let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
             let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));
-            // Bounds ascend, because equal shares ascend and every bound is near the end of its share. A
-            // bound that equals the previous bound is left out.
+            // Bounds ascend, because each is near the end of one of the equal shares. A bound that equals the
+            // previous one is left out.
             if bounds.last().is_some_and(|&last| last < bound) && bound < range.end && aligned(bound) {
                 bounds.push(bound);
             }
@@ -299,8 +299,8 @@ struct Spans<'a> {
     fill: &'a Fill,
 }
 
-/// The part of a copy whose elements are in a range of the destination. Its boxes are clipped, and not
-/// planned yet.
+/// The part of a copy whose elements are in a range of the destination. Its boxes are clipped to the range,
+/// and not planned yet.
 struct Clipped {
     elements: Range<u64>,
     boxes: Vec<CopyBox>,
@@ -314,7 +314,7 @@ impl Spans<'_> {
         MOST_COMPARED.checked_div(boxes).unwrap_or(MOST_COMPARED)
     }
 
-    /// Cuts the copy at the bounds. `None` if the parts would have too many boxes.
+    /// Cuts the copy at the bounds. `None` if the clipped boxes would be too many.
     fn cut(&self, bounds: &[u64]) -> Option<Vec<Clipped>> {
         let mut room = Room::new();
         let mut parts = Vec::with_capacity(bounds.len());
@@ -324,7 +324,7 @@ impl Spans<'_> {
         Some(parts)
     }
 
-    /// The part of the copy whose destination is in `elements`. `None` if there is no room for its boxes.
+    /// The part of the copy whose destination is in `elements`. `None` if `room` allows fewer boxes.
     fn clipped(&self, elements: Range<u64>, room: &mut Room) -> Option<Clipped> {
         let boxes = clip::clipped(&self.elements, &elements, room)?;
         let fill = self.fill.clipped(&self.padding, &elements, room)?;
@@ -333,23 +333,23 @@ impl Spans<'_> {
 }
 
 impl Piece {
-    /// The range of the destination's bytes that the piece writes. Padding that is kept is inside the range,
-    /// but is not written.
+    /// The range of the destination's bytes that the piece writes. Padding in this range that is kept is not
+    /// written.
     #[must_use]
     pub fn destination_range(&self) -> Range<usize> {
         self.range.clone()
     }
 
     /// The range of the source's bytes that the piece reads, from the first byte to the last. A device that
-    /// runs the piece must have these bytes. (`run` still takes the whole source.) The range is empty if the
-    /// piece writes no element.
+    /// runs the piece must have these bytes. (`run` still takes the whole source.) If the piece writes no
+    /// element, the range is empty.
     #[must_use]
     pub fn source_range(&self) -> Range<usize> {
         self.reads.clone()
     }
 
     /// Copies the elements of the range. `source` is the whole source, and `destination` has the bytes of the
-    /// [range](Self::destination_range). Bytes after the range are not touched.
+    /// [range](Self::destination_range). If `destination` has more bytes, they are not touched.
     ///
     /// # Errors
     ///
@@ -397,8 +397,8 @@ fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
 impl Relayout {
     /// Copies like [`run`](Self::run), on the threads of rayon's current pool. A copy of less than two
     /// [pieces](super::Settings::least_piece) runs on the calling thread only. So does a copy whose pieces
-    /// would read the same cache lines so often that several threads would be slower than one, such as pixels
-    /// of three bytes that two threads split into planes.
+    /// would read the same cache lines so often that several threads would be slower than one: pixels of
+    /// three bytes, for example, that two threads split into planes.
     ///
     /// The method needs the feature `rayon`.
     ///
@@ -422,7 +422,7 @@ impl Relayout {
     pub fn run_parallel<'a>(&self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<(), Error> {
         let rest = destination.into();
         let threads = rayon::current_num_threads();
-        // The lengths are checked here for all pieces, so that either all pieces run or none.
+        // The lengths of the buffers are checked here for all pieces, so that all pieces run, or none.
         require("source", source.len(), self.source_needs)?;
         require("destination", rest.len(), self.destination_needs)?;
         let pieces =
@@ -434,7 +434,7 @@ impl Relayout {
             return self.run(source, rest);
         }
         let work = with_ranges(pieces, rest);
-        // Every piece is a task by itself, so that no thread waits for another one with several pieces left.
+        // Every piece is a task of its own, so that no thread has several pieces left while others have none.
         work.into_par_iter().with_max_len(1).try_for_each(|(piece, own)| piece.run(source, own))
     }
 
@@ -454,7 +454,7 @@ impl Relayout {
 fn with_ranges(pieces: Vec<Piece>, mut rest: Destination<'_>) -> Vec<(Piece, Destination<'_>)> {
     let mut work = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        // If padding is kept, the padding at the end of the buffer may be missing.
+        // If padding is kept, a destination may end before its last padding.
         let length = piece.range.len().min(rest.len());
         let (own, after) = rest.split_at(length);
         work.push((piece, own));
@@ -463,8 +463,8 @@ fn with_ranges(pieces: Vec<Piece>, mut rest: Destination<'_>) -> Vec<(Piece, Des
     work
 }
 
-/// How many cache lines of the source the boxes of a program read. Lines that several boxes read count
-/// several times.
+/// How many cache lines of the source the boxes of a program read. A line that several boxes read counts for
+/// each.
 #[cfg(feature = "rayon")]
 fn lines_read(program: &Program) -> u64 {
     let bits = u64::from(program.widths.source);
@@ -477,7 +477,7 @@ fn lines_read(program: &Program) -> u64 {
         let mut run = bits;
         for Stride { extent, source, .. } in loops {
             let stride = source.unsigned_abs().saturating_mul(bits);
-            // A gap of less than a line is read with the lines around it.
+            // The bytes of a gap of less than a line are read, too, because the lines around it are.
             if stride < run.saturating_add(LINE_BITS) {
                 run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
             } else {

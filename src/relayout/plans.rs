@@ -1,4 +1,4 @@
-//! Kept plans: a cache of copies by their layouts and settings.
+//! Kept plans: a cache that finds the plan of a copy by its layouts and settings.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,9 +12,9 @@ use super::settings::Settings;
 
 /// A cache of the plans of copies that come again and again, for any number of threads.
 ///
-/// A plan is found by reference: two descriptors are compared, and nothing is cloned. If one side is another
-/// layout, each look-up makes its index map. A full cache drops the plan that was not used for the longest
-/// time.
+/// A plan is found without cloning anything: the given descriptors are compared with those of kept plans. If
+/// a side is a layout of another kind, each look-up makes the index map of that side. A full cache drops the
+/// plan that was not used for the longest time.
 ///
 /// ```
 /// use tensor_layout::relayout::{Plans, Settings};
@@ -37,15 +37,15 @@ pub struct Plans {
 
 #[derive(Debug)]
 struct Kept {
-    /// The plans, each in the list that its sizes choose. Copies of equal sizes are in one list: hashing
-    /// strides and settings would take longer than comparing them.
+    /// The plans, each in the list that the sizes of its copy choose. Copies of equal sizes are in one list:
+    /// it would take longer to hash strides and settings, too, than to compare them.
     lists: Vec<Vec<Plan>>,
     length: usize,
     /// The number of look-ups so far.
     now: u64,
 }
 
-/// The most lists of plans. A larger cache has longer lists.
+/// The most lists of plans. If a cache holds more plans than this, its lists are longer.
 const MOST_LISTS: usize = 1 << 12;
 
 #[derive(Debug)]
@@ -61,7 +61,7 @@ struct Plan {
 #[derive(Debug, PartialEq, Eq)]
 enum Side<D> {
     Descriptor(D),
-    /// The index map of any other layout, and whether its padding must hold zeros.
+    /// The index map of a layout of any other kind, and whether its padding must hold zeros.
     Map(Box<(IndexMap, bool)>),
 }
 
@@ -77,8 +77,8 @@ impl Plans {
         Plans { capacity: capacity.max(1), kept: Mutex::new(kept) }
     }
 
-    /// Returns the plan of a copy, and makes the plan if the cache does not have it. Other threads can use
-    /// the cache meanwhile.
+    /// Returns the plan of a copy, and makes the plan if the cache does not have it. While a plan is made,
+    /// other threads can use the cache.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Plans {
         self.len() == 0
     }
 
-    /// Locks the cache, also after a panic elsewhere: nothing panics while the cache is locked.
+    /// Locks the cache, also after a panic of another thread: nothing panics while the cache is locked.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,9 +164,9 @@ impl Plan {
     }
 }
 
-/// Whether two settings are equal. Their lists of axes are mostly empty, and are compared number by number:
-/// on a CPU with AVX-512, the `memcmp` of glibc takes 95 ns to compare no bytes at the address of a list that
-/// was never allocated.
+/// Whether two settings are equal. The lists of axes in them are mostly empty, and are compared number by
+/// number: on a CPU with AVX-512, the `memcmp` of glibc takes 95 ns to compare no bytes at the address of a
+/// list that was never allocated.
 fn is_same_settings(a: &Settings, b: &Settings) -> bool {
     let Settings { reversed, padding, memory, stores, least_piece, kernels, caches, effort, choice } = a;
     is_same(reversed, &b.reversed)

@@ -20,13 +20,13 @@ use super::settings::{Padding, Settings};
 /// A planned copy of every element from one layout to another.
 ///
 /// The source may repeat elements (broadcast); the destination may not. Buffers are plain bytes of any
-/// alignment. Elements of fewer than 8 bits are packed low bits first. Any element of 1, 2, 4 or a multiple
-/// of 8 bits can be moved, and any other width up to 128 bits.
+/// alignment. Elements of fewer than 8 bits are packed low bits first. Elements may have any width up to 128
+/// bits, or more bits if these are whole bytes.
 ///
-/// Elements of 1, 2 or 4 bits may take a byte each on the other side, as XLA stores `s4` unless `E(4)` packs
-/// it. Signed integers are extended by their sign, and all other types by zeros: for zeros above an `s4`, as
-/// JAX, ONNX and ml_dtypes write them, describe both sides as `u4`. Packing keeps the low bits. No other pair
-/// of widths or types is converted.
+/// Elements of 1, 2 or 4 bits on one side may take a byte each on the other side, as XLA stores `s4` unless
+/// `E(4)` packs it. Signed integers are extended by their sign, and all other types by zeros: for zeros above
+/// an `s4`, as JAX, ONNX and ml_dtypes write them, describe both sides as `u4`. Packing keeps the low bits.
+/// No other pair of widths or types is converted.
 ///
 /// ```
 /// use tensor_layout::relayout::{Padding, Relayout};
@@ -54,33 +54,32 @@ pub struct Relayout {
     pub(super) fill: Fill,
     pub(super) passes: Passes,
     /// Whether the copy is one box and sets no padding, and the reach of the box is `source_needs` and
-    /// `destination_needs`. Such a copy runs once both buffers hold its reach, without another check.
+    /// `destination_needs`. If both buffers hold that reach, such a copy runs without another check.
     pub(super) is_direct: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
-    /// The least length of the destination, in bytes. The buffer must hold every element, and if padding is
-    /// set, all padding too.
+    /// The least length of the destination, in bytes. The destination must hold every element and, if padding
+    /// is set, all padding.
     pub(super) destination_needs: u64,
     pub(super) destination_size: u64,
 }
 
 impl Relayout {
     /// Plans the copy. Padding of the destination is left alone, unless [`with_padding`](Self::with_padding)
-    /// sets it, or the destination demands zeros there (a named layout may).
+    /// sets it, or the destination is a named layout that demands zeros there.
     ///
     /// # Errors
     ///
-    /// `rank_mismatch` or `size_mismatch` if the sizes differ;
-    /// `data_type_mismatch` or `element_bits_mismatch` if the elements differ;
-    /// `overlapping_destination` if two indices of the destination share an offset;
-    /// `undecided` if the overlap could not be decided, or if one layout is cut into blocks that do
-    /// not divide each other (dozens of tiles), so that the copy would need more than 65,536 boxes along one
-    /// dimension; `unsupported_element_bits` for elements of more than 128 bits that are
-    /// not whole bytes; and the errors of [`ToIndexMap::to_index_map`] (`overflow`,
-    /// `not_expressible` for a layout with `SC(..)`).
+    /// `rank_mismatch` or `size_mismatch` if the sizes differ; `data_type_mismatch` or
+    /// `element_bits_mismatch` if the elements differ; `overlapping_destination` if two indices of the
+    /// destination share an offset; `undecided` if the overlap could not be decided, or if a layout has
+    /// dozens of tiles whose sizes do not divide each other, so that the copy would need more than 65,536
+    /// boxes along one dimension; `unsupported_element_bits` for elements of more than 128 bits that are not
+    /// whole bytes; and the errors of [`ToIndexMap::to_index_map`] (`overflow`, `not_expressible` for a
+    /// layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
-        // `with_settings` is not called here, so that only its callers contain the code for choices and
-        // measurements.
+        // `with_settings` is not called here, so that only programs that call it contain the code for choices
+        // and measurements.
         let settings = Settings::default();
         Self::planned(source, destination, &settings, Choice::default(), settings.knobs())
     }
@@ -118,7 +117,7 @@ impl Relayout {
                 let plan = planned()?;
                 Ok(plan.measured_within(most_bytes).unwrap_or(plan))
             }
-            // The plan is returned as it is made: it has about 1 KiB, and every further step would move it.
+            // The plan is returned where it is made: it has about 1 KiB, and is moved if anything follows.
             _ => planned(),
         }
     }
@@ -137,7 +136,7 @@ impl Relayout {
         knobs: Knobs,
     ) -> Result<Relayout, Error> {
         let axes = &settings.reversed;
-        // The maps are made one by one, because a pair of maps would be copied once more.
+        // The maps are made one after the other: a function that returns both would move them once more.
         let source = source.to_index_map()?;
         let destination = destination.to_index_map()?;
         let (destination_size, zero_padding) = (destination.total_size_in_bytes(), destination.has_zero_padding());
@@ -209,7 +208,7 @@ impl Relayout {
         }
     }
 
-    /// Returns this copy like [`with_padding`](Self::with_padding), also if the destination is a part of a
+    /// Returns this copy like [`with_padding`](Self::with_padding), even if the destination is a part of a
     /// larger buffer. Everything from the start of that buffer to the end of the destination is overwritten,
     /// including the bytes of other tensors.
     ///
@@ -238,7 +237,7 @@ impl Relayout {
     fn with_fill(self, fill: Fill, padding: Padding) -> Result<Relayout, Error> {
         let destination_needs = match padding {
             Padding::Keep => self.destination_span()?,
-            // The bytes after a part of a larger buffer may belong to other tensors.
+            // Bytes of the buffer after the destination may belong to other tensors.
             _ if self.destination.is_part() => self.destination.physical_size_in_bytes(),
             _ => self.destination_size,
         };
@@ -259,7 +258,7 @@ impl Relayout {
         self.source.physical_size_in_bytes()
     }
 
-    /// The axes longer than 1 that one side of the copy walks [backwards](Settings::reversed), ascending.
+    /// The axes longer than 1 that run [backwards](Settings::reversed) on one side of the copy, ascending.
     #[must_use]
     pub fn reversed_axes(&self) -> &[usize] {
         &self.reversed
@@ -283,9 +282,9 @@ impl Relayout {
         self.source.element_bits() != self.destination.element_bits()
     }
 
-    /// The size by which the destination's buffer is allocated, in bytes, padding included. For a descriptor
-    /// it is [`total_tensor_size_in_bytes`](crate::BufferTensorDesc::total_tensor_size_in_bytes), which is
-    /// rounded up for the device, and for any other layout
+    /// The size, in bytes, with which to allocate the destination's buffer, padding included. For a
+    /// descriptor it is [`total_tensor_size_in_bytes`](crate::BufferTensorDesc::total_tensor_size_in_bytes),
+    /// which is rounded up for the device, and for any other layout
     /// [`physical_size_in_bytes`](IndexMap::physical_size_in_bytes).
     ///
     /// ```
@@ -306,8 +305,8 @@ impl Relayout {
     /// of the destination keep their values.
     ///
     /// The destination is a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]`, or memory that can only be
-    /// written, such as a mapped GPU buffer ([`Destination::write_only`]). `bytemuck::cast_slice` gives the
-    /// bytes of numbers.
+    /// written, such as a mapped GPU buffer ([`Destination::write_only`]). `bytemuck::cast_slice_mut` turns a
+    /// slice of numbers into a slice of bytes.
     ///
     /// **Post-condition** (`every_pair_copies_as_the_literal_one`): the element at each index of the
     /// destination is the element at this index of the source, or at the mirrored index of a reversed axis.
@@ -339,8 +338,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// `buffer_too_short` for the source; `overflow` if the destination has more bytes than memory
-    /// has.
+    /// `buffer_too_short` for the source; `overflow` if the destination has more bytes than memory has
+    /// addresses.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -386,8 +385,8 @@ impl Relayout {
     }
 }
 
-/// Whether a copy is one box whose reach is `needs`, the bytes that the layouts need. (An Irreducible layout
-/// may need more bytes than the elements reach.)
+/// Whether a copy is one box, and the reach of the box is `needs`: how long the layouts ask buffers to be.
+/// (Irreducible layouts may ask for more than elements reach.)
 pub(super) fn is_one_box(passes: &Passes, needs: [u64; 2]) -> bool {
     let reach = passes.direct().and_then(Program::reach);
     reach.is_some_and(|reach| reach.map(|bytes| u64::try_from(bytes).ok()) == needs.map(Some))
@@ -416,8 +415,8 @@ pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<
     if found < needed { Err(Error::buffer_too_short(what, needed, found)) } else { Ok(()) }
 }
 
-/// Returns the first `whole` bytes of a destination, and sets the bytes from there to `end` to zero: they are
-/// the bytes by which a descriptor's size is rounded up.
+/// Returns the first `whole` bytes of a destination, and sets its bytes from `whole` to `end` to zero. By
+/// these, the size of a descriptor is rounded up.
 pub(super) fn without_tail<'a>(destination: &'a mut Destination<'_>, whole: usize, end: usize) -> Destination<'a> {
     let length = destination.len();
     let whole = whole.min(length);

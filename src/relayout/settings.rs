@@ -1,5 +1,5 @@
-//! The settings of a plan: which axes are walked backwards, how padding is treated, how bytes are stored, and
-//! which machine the plan is for.
+//! The settings of a plan: which axes run backwards on one side, how padding is treated, how bytes are
+//! stored, and which machine the plan is for.
 
 use crate::error::{Code, Error};
 
@@ -9,7 +9,7 @@ use super::plan::machine::Knobs;
 
 use strided_copy::{Available, Caches, Level};
 
-/// The settings of a copy between two layouts. They are fixed when
+/// The settings of a copy between two layouts. The settings are fixed when
 /// [`Relayout::with_settings`](super::Relayout::with_settings) plans the copy.
 ///
 /// The defaults are the settings of [`Relayout::new`](super::Relayout::new): no axis is walked backwards,
@@ -33,9 +33,9 @@ pub struct Settings {
     ///
     /// This is the form for negative strides: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for
     /// RGB. A layout itself has no direction. Describe the places of the elements with positive strides from
-    /// the lowest address, and name the axes that one side of the copy walks backwards. Either side gives the
-    /// same copy. Do not name an axis that both sides walk backwards. An axis of size 1 changes nothing, and
-    /// an axis that is named twice counts once.
+    /// the lowest address, and name the axes that one side of the copy walks backwards. Which of the two
+    /// sides walks an axis backwards makes no difference. Do not name an axis that both sides walk backwards.
+    /// An axis of size 1 changes nothing, and an axis that is named twice counts once.
     pub reversed: Vec<usize>,
     /// How the destination's padding is treated: see
     /// [`Relayout::with_padding`](super::Relayout::with_padding).
@@ -45,11 +45,11 @@ pub struct Settings {
     /// Whether the copy uses non-temporal stores. For a mapped GPU buffer, use [`Stores::Streaming`].
     pub stores: Stores,
     /// The least size in bytes of the [pieces](super::Relayout::partition) that the copy is cut into. `None`
-    /// stands for 256 KiB, from which on a piece is worth a thread of a pool. A thread that is started for
-    /// its piece takes about 20 microseconds to start, and is worth that from 1 MiB on.
+    /// stands for 256 KiB, from which on a piece is worth a thread of a pool. To start a thread takes about
+    /// 20 microseconds, and is worth that for pieces of 1 MiB or more.
     pub least_piece: Option<u64>,
-    /// The highest kernel level that is used, for tests and measurements. It is lowered to the highest level
-    /// of this CPU. `None` stands for [`level_in_use`](super::level_in_use).
+    /// The highest kernel level that is used, for tests and measurements. If this CPU lacks the level, its
+    /// highest level is used. `None` stands for [`level_in_use`](super::level_in_use).
     pub kernels: Option<Level>,
     /// The data caches for which the plan is made, for tests and measurements. `None` stands for the caches
     /// of this CPU.
@@ -57,9 +57,9 @@ pub struct Settings {
     /// Whether the plan is an estimate or the fastest of several measured plans.
     pub effort: Effort,
     /// The [choice](super::Relayout::choice) of an earlier plan. If it can be used, nothing is measured. If
-    /// it cannot be used, it is ignored, and [`Relayout::estimate_reason`](super::Relayout::estimate_reason)
-    /// says why: it has another version, or it answers how the copy stores, and so does
-    /// [`stores`](Self::stores).
+    /// it cannot be used, it is ignored: it has another version, or both the choice and
+    /// [`stores`](Self::stores) say how the copy stores.
+    /// [`Relayout::estimate_reason`](super::Relayout::estimate_reason) says why.
     pub choice: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Stores {
-    /// The plan decides. It considers the number of bytes read and written, and what is known about the
+    /// The plan decides. It considers how many bytes are read and written, and what is known about the
     /// [destination](Settings::memory).
     #[default]
     BySize,
@@ -89,7 +89,7 @@ pub enum Stores {
 }
 
 impl Settings {
-    /// The numbers of the cost model, before a [choice](Self::choice) changes them.
+    /// The numbers of the cost model for these settings, before a [choice](Self::choice) changes some.
     pub(super) fn knobs(&self) -> Knobs {
         let own = Knobs::of_this_cpu();
         let mut knobs = self.caches.map_or(*own, |caches| Knobs::new(own.level, caches));
@@ -106,7 +106,7 @@ impl Settings {
         if self.stores == Stores::Streaming {
             knobs.prefetch_above = 0;
         }
-        // If a test or a measurement chooses stores, kernels or caches, every copy runs kernels.
+        // If a test or a measurement gives stores, kernels or caches, kernels run even small copies.
         knobs.plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.caches.is_none();
         knobs
     }
@@ -121,7 +121,7 @@ impl Settings {
     }
 }
 
-/// How the bytes of the destination that hold no element are treated.
+/// How the places of the destination's buffer that hold no element are treated.
 ///
 /// ```
 /// use tensor_layout::relayout::{Padding, Relayout};
@@ -166,11 +166,11 @@ impl Padding {
     }
 }
 
-/// Whether the destination is in the cache when a copy begins. This decides how the copy stores. It changes
-/// the speed of a copy, and never its result.
+/// What is known about whether the destination is in the cache when a copy begins. It decides by which stores
+/// the copy writes, and so its speed, and never its result.
 ///
-/// Non-temporal stores do not go through the cache. They are right for memory that is not in the cache,
-/// because an ordinary store reads its line first. They are wrong for memory that an allocator handed back a
+/// Non-temporal stores do not go through the cache. They are faster if the memory is not in the cache,
+/// because an ordinary store reads its line first. They are slower if an allocator handed back the memory a
 /// moment ago.
 ///
 /// ```
@@ -188,7 +188,7 @@ pub enum DestinationMemory {
     /// rows of two cache lines and more use them from 16 MiB on.
     #[default]
     Unknown,
-    /// The memory was written a moment ago, like memory that an allocator hands back. Copies use ordinary
+    /// The memory was written a moment ago, as was memory that an allocator hands back. Copies use ordinary
     /// stores up to 16 MiB, read and written together, which is half of a common L3 cache.
     Reused,
 }

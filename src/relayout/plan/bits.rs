@@ -1,10 +1,10 @@
 //! Boxes of elements that are not whole bytes on one side or on both: 1 to 7 bits.
 //!
-//! All kernels copy whole bytes, so there is one rule: *widen, copy bytes, narrow*. Some iterations of the
-//! loops are taken together, until their elements, one byte each, fill a staging buffer in the L1 cache. The
-//! packed source is unpacked into one buffer, in its own order. A copy of whole bytes, with all the kernels
-//! for such copies, brings the elements into the order of the destination. A packed destination is packed
-//! from there:
+//! Kernels copy whole bytes, so there is one rule for all other elements: *widen, copy bytes, narrow*. Some
+//! iterations of the loops are taken together, until their elements, one byte each, fill a staging buffer in
+//! the L1 cache. The packed source is unpacked into one buffer, in its own order. A copy of whole bytes, for
+//! which there are all kernels, brings the elements into the order of the destination, in a second buffer.
+//! From there, a packed destination is packed:
 //!
 //! ```text
 //! source                 staging buffer         staging buffer         destination
@@ -14,11 +14,11 @@
 //! d0d1 d2d3              d0 d1 d2 d3            a3 b3 c3 d3            a3b3 c3d3
 //! ```
 //!
-//! A side that has a byte for each element needs no buffer: the copy of bytes reads from it or writes to it.
+//! A side that has a byte for each element needs no buffer: the copy of bytes reads it or writes it.
 //!
-//! Rows that are contiguous on both sides change no order. They are unpacked or packed from one side to the
-//! other, or copied as bytes, or as rows of bits if they begin inside a byte. Rows that are interleaved into
-//! words of 32 bits, the tiles of TPUs, have a kernel of their own.
+//! The elements of rows that are contiguous on both sides stay in order. So these rows are unpacked or packed
+//! from one side to the other, or copied as bytes, or as rows of bits if they begin inside a byte. There is a
+//! kernel for rows that are interleaved into words of 32 bits, as in the tiles of TPUs.
 //!
 //! Elements of 3, 5, 6 and 7 bits have no kernels over registers. Their rows are unpacked and packed element
 //! by element.
@@ -76,7 +76,7 @@ pub(crate) fn plan(copy: &CopyBox, widths: Widths, site: Site<'_>, planned: &mut
     Ok(())
 }
 
-/// Returns a box as one copy, if its rows are contiguous on both sides and all of them begin and end at whole
+/// Returns a box as one copy, if its rows are contiguous on both sides, and all rows begin and end at whole
 /// bytes.
 fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<Copy>, Error> {
     let change = widths.change();
@@ -102,8 +102,8 @@ fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Opti
     whole().map(|whole| select::copy(&whole, 1, site)).transpose()
 }
 
-/// A row of elements to unpack or pack, the loops around it, and the start of the first iteration in bytes,
-/// on the source and on the destination.
+/// A row of elements to unpack or pack, the loops around it, and where the first iteration starts, source and
+/// destination, in bytes.
 type WholeRows = (WidthRow, NestLoops, (usize, usize));
 
 /// Describes rows of `row` elements and the loops around them, if every row begins and ends at a byte
@@ -125,8 +125,9 @@ fn long_row(copy: &CopyBox) -> Option<usize> {
     (copy.loops.get(index)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(index)
 }
 
-/// Plans a box without a staging buffer: its rows are long, or it is one element, or the kernels have no
-/// code for its elements. Returns the loops around a row, and the step that copies the row.
+/// Plans a box without a staging buffer: its rows are long, or the box is one element, or the kernels have no
+/// code for its elements. Returns the loops around a row, and the step that copies it. `None` for other
+/// boxes.
 fn row(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<(CopyBox, Step)>, Error> {
     let mut outer = copy.clone();
     let row = match long_row(copy) {
@@ -146,12 +147,12 @@ fn unstaged(row: u64, widths: Widths, site: Site<'_>) -> Result<Step, Error> {
     })
 }
 
-/// How many iterations of each loop fill the staging buffers. Iterations that make long runs on either side
-/// are taken first, and then other iterations until a buffer is full.
+/// How many iterations of each loop fill the staging buffers. First come iterations that make long runs on
+/// the source or on the destination, and then other iterations until a buffer is full.
 fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
-    // If the source has a byte for each element, the copy of bytes reads it from memory. Its runs should be
-    // longer than those of a staging buffer.
+    // If the source has a byte for each element, the copy of bytes reads from memory, and not from a buffer:
+    // the runs on the source should be longer then.
     let (unpack, pack) = widths.changes();
     let steps = match (unpack, pack) {
         (Some(_), None) => [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)],
@@ -161,7 +162,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     let group = unpack.map_or(1, |change| change.group).max(pack.map_or(1, |change| change.group));
     for (of_source, length) in steps {
         let mut run = 1;
-        // Loops that continue the run on this side are added until the run has the wanted length.
+        // While the run on this side is too short, the loop that continues it is added, at least in part.
         while run < length
             && let Some((index, Stride { extent, .. })) = loop_of_stride(copy, of_source, run)
             && let Some(own) = staged.get(index).copied()
@@ -170,7 +171,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
             let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
             let mut some = length.div_ceil(run).min(room).min(extent);
             if some < extent && some > group {
-                // The iterations of the innermost loop are rounded down to whole bytes of the packed side.
+                // The number of iterations is rounded down, so that they fill whole bytes of the packed side.
                 some = some.saturating_sub(some.checked_rem(group).unwrap_or(0));
             }
             let some = some.max(own);
@@ -186,7 +187,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     staged
 }
 
-/// The first loop that goes forwards on both sides and has this stride on one side, and its index.
+/// The first loop that goes forwards on both sides and has this stride on one given side, and its index.
 fn loop_of_stride(copy: &CopyBox, of_source: bool, stride: u64) -> Option<(usize, Stride)> {
     copy.loops.iter().enumerate().find_map(|(index, step)| {
         let own = step.stride().filter(|own| own.ascends() && own.extent > 1)?;
@@ -195,7 +196,7 @@ fn loop_of_stride(copy: &CopyBox, of_source: bool, stride: u64) -> Option<(usize
     })
 }
 
-/// Cuts a box in two, if some iterations of a loop are left over that do not fill the staging buffer.
+/// Cuts a box in two if the extent of a loop is no multiple of the iterations that fill a staging buffer.
 fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     let (index, whole, left) = copy.loops.iter().zip(staged).enumerate().find_map(|(index, (step, &staged))| {
         let left = step.extent().checked_rem(staged)?;
@@ -213,8 +214,8 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     Some([second, first])
 }
 
-/// A loop of a part that fills a staging buffer: its extent, and the strides on the source, in the buffer
-/// that the source is unpacked into, in the buffer that the destination is packed from, and on the
+/// A loop inside a part (what fills a staging buffer): its extent, and its strides on the source, in the
+/// buffer into which the source is unpacked, in the buffer from which the destination is packed, and on the
 /// destination.
 struct StagedLoop {
     extent: u64,
@@ -224,8 +225,9 @@ struct StagedLoop {
     destination: u64,
 }
 
-/// Plans a box that goes through staging buffers. `staged` iterations of each loop fill a buffer, and this
-/// number divides the extent of the loop. Returns the remaining loops and the step that runs in them.
+/// Plans a box that goes through staging buffers. A part of `staged` iterations of each loop fills a buffer,
+/// and these numbers divide the extents of the loops. Returns the loops around the parts, and the step that
+/// copies one.
 fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Result<(CopyBox, Step), Error> {
     let mut outer = CopyBox { loops: Loops::new(), ..*copy };
     let mut inner: SmallVec<[StagedLoop; 6]> = SmallVec::new();
@@ -242,16 +244,16 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         let Stride { source, destination, .. } = stride;
         inner.push(StagedLoop { extent: staged, source: source.unsigned_abs(), unpacked: 0, to_pack: 0, destination });
     }
-    // The loops around a part go through the source in order, so that prefetching reaches the next part.
+    // The loops around a part go through the source in order, so that prefetches reach the next part.
     sort_by_key(&mut outer.loops, |step| {
         Reverse(step.stride().map_or(u64::MAX, |stride| stride.source.unsigned_abs()))
     });
     if inner.is_empty() {
-        // No two elements are neighbours on one side, so elements are copied one by one.
+        // No loop of neighbours, on either side, fills a buffer, so elements are copied one by one.
         return Ok((outer, unstaged(1, widths, site)?));
     }
-    // In a staging buffer, elements are in the order of their packed side, without gaps. An element that the
-    // source repeats is unpacked once.
+    // In both buffers, elements have no gaps. The first has the order of the source, the second that of the
+    // destination. An element that the source repeats is unpacked once.
     let (unpack, pack) = widths.changes();
     sort_by_key(&mut inner, |step| step.source);
     let mut stage = 1_u64;
@@ -268,7 +270,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
     let copied = |sides: &dyn Fn(&StagedLoop) -> (u64, u64)| {
         let strided = |step: &StagedLoop| {
             let (source, destination) = sides(step);
-            // A loop with a stride of 0 on both sides would only copy the same elements again.
+            // A loop with a stride of 0 on both sides would copy the same elements again and again.
             if source > 0 || destination > 0 { Loop::strided(step.extent, source, destination) } else { None }
         };
         CopyBox { source: 0, destination: 0, loops: inner.iter().filter_map(strided).collect() }.in_order()
@@ -278,7 +280,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         prefetch: site.prefetch && reads,
         ..site
     };
-    // A side that already has a byte for each element needs no buffer: the copy accesses it directly.
+    // A side that has a byte for each element needs no buffer: the copy of bytes accesses that side.
     let first = unpack
         .map(|change| rows_of(copied(&|step| (step.source, step.unpacked)), &outer, change, site_of(true, false)))
         .transpose()?;
@@ -293,7 +295,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
     Ok((outer, Step::Staged(Box::new(Staged { first, copy, last }))))
 }
 
-/// Returns the rows of a part that are unpacked into a staging buffer, or packed from one.
+/// Returns the rows of a part that are unpacked into the first buffer, or packed from the second one.
 fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Result<Rows, Error> {
     let mut rows = rows.loops;
     let row = rows.iter().position(Loop::is_packed).map_or(1, |index| rows.remove(index).extent());
@@ -302,8 +304,8 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
         .and_then(|_| whole_rows(rows.iter(), row, (0, 0), &change));
     Ok(match whole {
         Some((row, loops, start)) => {
-            // The row of the next part usually continues this row, and is prefetched as a whole. It arrives
-            // while this part leaves the staging buffer.
+            // The next part usually continues this row. Its row is prefetched as a whole, and arrives while
+            // this part is copied out of the staging buffer.
             let ahead = Prefetch::InRow(number(if change.unpacks() { row.packed } else { row.unpacked() }));
             let prefetch = if site.prefetch { ahead } else { Prefetch::None };
             let access = Access { streaming: site.streaming, prefetch };
@@ -314,8 +316,8 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
 }
 
 /// Returns a box as one copy, if it interleaves rows into words of 32 bits, or deinterleaves them, and all
-/// rows begin and end at whole bytes. Through staging buffers, `tile_s4` takes 2.3 times as long, and
-/// `tile_pack_s4` 1.4 times (Zen 5).
+/// rows begin and end at whole bytes. If such a box went through staging buffers, `tile_s4` would take 2.3
+/// times as long, and `tile_pack_s4` 1.4 times (Zen 5).
 fn interleaved(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<Copy>, Error> {
     let found = interleaved_rows(copy, widths, site.knobs);
     let kernel = |rows| Kernel::InterleaveBits { rows, by: By::Direct };
@@ -323,8 +325,8 @@ fn interleaved(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<
     found.map(resolved).transpose()
 }
 
-/// The rows, the loops around the rows, and the start of the first iteration in bytes, on the source and on
-/// the destination.
+/// The rows of such a box, the loops around the rows, and where the first iteration starts, source and
+/// destination, in bytes.
 fn interleaved_rows(
     copy: &CopyBox,
     widths: Widths,
@@ -335,7 +337,7 @@ fn interleaved_rows(
     if !matches!(bits, 1 | 2 | 4) || !packs && from != bits {
         return None;
     }
-    // The columns are contiguous on the source, and the rows on the destination.
+    // The loop over columns is contiguous on the source, and the loop over rows on the destination.
     let ((column, columns), (row, rows)) = (loop_of_stride(copy, true, 1)?, loop_of_stride(copy, false, 1)?);
     let in_word = u64::from(32_u32.checked_div(bits)?);
     let (direction, length, pitch) = if (rows.extent, columns.destination) == (in_word, in_word) {
@@ -367,8 +369,8 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     total.is_multiple_of(8).then(|| total.div_euclid(8))
 }
 
-/// Plans rows of `row` elements, one row in each iteration of some loops. The error is `overflow` if an
-/// offset does not fit.
+/// Plans rows of `row` elements, which may begin inside bytes: one row in each iteration of `loops`. The
+/// error is `overflow` if a size in bytes does not fit a `usize`.
 fn width_rows(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
     let whole = if change.has_kernels() { row.checked_div(change.group).unwrap_or(0) } else { 0 };
     let mut wholes = Vec::new();

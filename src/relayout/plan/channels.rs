@@ -1,5 +1,5 @@
-//! Finds the channels of a nest: some units of every group of up to 8, which a [`strided_copy::Channels`]
-//! copies.
+//! Finds the channels of a nest: some units of every group of up to 8 units. A [`strided_copy::Channels`]
+//! copies them.
 
 use strided_copy::kernel::{MOST_INTERLEAVED, Stride, has_shuffle};
 use strided_copy::{Channels, MOST_CHANNELS};
@@ -7,19 +7,20 @@ use strided_copy::{Channels, MOST_CHANNELS};
 use super::machine::Knobs;
 use super::nest::{NestLoops, take};
 
-/// The least length of a row of one channel, in registers. Shorter rows are copied unit by unit. Not tuned.
+/// The least length of a row of one channel, in registers. If rows are shorter, units are copied one by one.
+/// Not tuned.
 const LEAST_REGISTERS: usize = 4;
 
-/// The longest run that is taken apart into units, in bytes. Runs of 8 and of 16 bytes are copied whole
-/// instead, by one load and one store.
+/// The longest run that is divided into units of channels, in bytes. Runs of 8 and of 16 bytes are copied as
+/// they are, by one load and one store.
 const LONGEST_RUN: usize = 12;
 
-/// The longest group of channels, in bytes: 8 units of 4 bytes.
+/// The longest group with channels, in bytes: 8 units of 4 bytes.
 const LONGEST_GROUP: isize = 32;
 
-/// Takes the loop from group to group out of a nest around runs of `run` bytes, and the loop over the
-/// channels if there is one. `start` moves to the lowest channel. `None` for other nests, and for groups that
-/// a kernel interleaves or deinterleaves as a whole.
+/// In a nest around runs of `run` bytes, takes out the loop from group to group, and the loop over the
+/// channels of a group if there is one. `start` moves to the lowest channel. `None` for other nests, and for
+/// groups that a kernel interleaves or deinterleaves as a whole.
 pub(super) fn channels(
     loops: &mut NestLoops,
     run: usize,
@@ -43,8 +44,8 @@ pub(super) fn channels(
     };
     let (group, stride) = strides().filter(|&(_, stride)| is_group(stride)).max_by_key(|(_, stride)| stride.extent)?;
     let (unit, (from, to)) = (unit_of(run, stride), steps(stride)?);
-    // Whether a side takes `count` units that are `apart` bytes from each other: all of them fit in a group
-    // of `step` bytes, or each is in a row of its own.
+    // Whether `count` units, `apart` bytes from each other, are channels of one side: units of a group of
+    // `step` bytes, or one in each of several rows.
     let inside = |count: usize, apart: isize, step: usize| {
         let last = count.saturating_sub(1).saturating_mul(apart.unsigned_abs());
         step == unit || apart.unsigned_abs().is_multiple_of(unit) && last.saturating_add(unit) <= step
@@ -56,14 +57,14 @@ pub(super) fn channels(
     };
     let channel = strides().find(|&(index, other)| run == unit && is_channel(index, other));
     let count = channel.map_or(run.div_euclid(unit), |(_, channel)| channel.extent);
-    // If both sides hold whole groups without gaps, an interleave or a permutation of blocks copies them.
+    // If groups have no units besides the channels, an interleave or a block permutation copies the nest.
     let is_dense = |step: usize| step == unit || step == count.saturating_mul(unit);
     let has_kernel = count > MOST_INTERLEAVED || has_shuffle(unit, count) || from > unit && to > unit;
     if is_dense(from) && is_dense(to) && has_kernel {
         return None;
     }
-    // Two to four runs that make whole groups of the destination are permuted in registers. As channels,
-    // `combine_dims_f32` takes 1.5 to 1.7 times as long (a Xeon).
+    // Two to four runs that make a whole group of the destination are copied as a permutation of blocks. As
+    // channels, `combine_dims_f32` takes 1.5 to 1.7 times as long (a Xeon).
     let joins = |other: Stride| {
         (2..=4).contains(&other.extent)
             && usize::try_from(other.destination) == Ok(run)
@@ -75,7 +76,7 @@ pub(super) fn channels(
     let along = channel.map_or(Stride { extent: count, source: 0, destination: 0 }, |(_, channel)| channel);
     let offsets = (0..count).map(|i| {
         let offset = |apart: isize| match apart {
-            // The units of a run follow each other on both sides.
+            // The units of a run are the channels, and follow each other on both sides.
             _ if channel.is_none() => i.saturating_mul(unit),
             ..0 => count.saturating_sub(1).saturating_sub(i).saturating_mul(apart.unsigned_abs()),
             _ => i.saturating_mul(apart.unsigned_abs()),
@@ -92,8 +93,7 @@ pub(super) fn channels(
     Some(channels)
 }
 
-/// The length of a unit in bytes: the run itself, or the longest part of it that both strides are multiples
-/// of.
+/// The length of a unit in bytes: the largest of 1, 2 and 4 of which the run and both strides are multiples.
 fn unit_of(run: usize, Stride { source, destination, .. }: Stride) -> usize {
     let together = run | source.unsigned_abs() | destination.unsigned_abs();
     1 << together.trailing_zeros().min(2)

@@ -1,9 +1,9 @@
-//! Boxes that are clipped to a range of the destination.
+//! Clips boxes: makes boxes of those elements that are in a range of the destination.
 //!
-//! The loops of most boxes nest on the destination: one iteration ends before the next iteration begins. Then
-//! the iterations in a range are a run of whole iterations of the outermost loop, and one iteration at either
-//! end that is clipped further inside. Loops that do not nest are clipped just as exactly, but into more
-//! boxes.
+//! The loops of most boxes nest on the destination: an iteration of a loop ends before its next iteration
+//! begins. Then the iterations in a range are a run of whole iterations of the outermost loop, and, at either
+//! end, one iteration of which the inner loops are clipped. Loops that do not nest are clipped as exactly,
+//! but into more boxes.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -15,13 +15,13 @@ use crate::short_sort::sort_by_key;
 
 use super::cost::{MOST_CLIP_STEPS, MOST_CLIPPED, MOST_ENTRIES};
 
-/// A box that is ready to be clipped. Its loops are in the order of falling destination stride.
+/// A box that is prepared for clipping: its loops are sorted by falling destination stride.
 #[derive(Debug)]
 pub(crate) struct Spanned {
     source: u64,
     destination: u64,
     loops: Loops,
-    /// For each loop, the largest destination offset of this loop and the loops after it together.
+    /// For each loop, the largest destination offset that this loop and the loops after it reach together.
     lasts: SmallVec<[u64; 5]>,
 }
 
@@ -39,8 +39,8 @@ impl Spanned {
     }
 }
 
-/// How much clipping may still produce and visit. When one of these numbers runs out, the result of clipping
-/// is `None`.
+/// How many boxes and entries clipping may still make, and how many it may still visit. When one of these
+/// numbers is used up, clipping returns `None`.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// How many more boxes there may be.
@@ -62,8 +62,8 @@ impl Room {
     }
 }
 
-/// Boxes that together hold exactly the elements of `boxes` in `range` (elements of the destination). Their
-/// destination offsets are counted from the start of the range. `None` if there is no room for the boxes.
+/// Boxes that together hold exactly the elements of `boxes` in `range` (elements of the destination).
+/// Destination offsets of the result count from the start of the range. `None` if `room` allows fewer boxes.
 pub(crate) fn clipped(boxes: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Vec<CopyBox>> {
     let mut clip = Clip { range, room, boxes: Vec::new() };
     for copy in boxes {
@@ -90,14 +90,14 @@ impl Clip<'_> {
             Relation::Inside => return self.push(source, destination, Loops::from(loops)),
             Relation::Straddles => {}
         }
-        // A single element never straddles a bound, so there is a loop to clip.
+        // A single element is inside or outside of a range, and never both, so there is a loop to clip.
         let ((first, rest), (_, lasts)) = (loops.split_first()?, lasts.split_first()?);
         let last = lasts.first().copied().unwrap_or(0);
         if let Loop::Table(entries) = first {
             return self.descend_table(entries, (source, destination), rest, lasts);
         }
         let stride = first.stride()?;
-        // The number of iterations whose element at offset `last` is in front of a bound of the range.
+        // How many iterations have their element at offset `last` in front of `bound`, an end of the range.
         let before = |bound: u64, last: u64| {
             let distance = bound.saturating_sub(destination.saturating_add(last));
             distance.div_ceil(stride.destination.max(1)).min(stride.extent)
@@ -148,8 +148,8 @@ impl Clip<'_> {
             [] => Some(()),
             [(from, to)] => self.push(source.saturating_add(*from), destination.saturating_add(*to), Loops::from(rest)),
             _ => {
-                // The lowest offset moves from the table to the start of the box, which must be inside the
-                // range.
+                // The start of the box must be inside the range, so it moves to the lowest offset of the
+                // table.
                 let least = whole.iter().map(|&(_, to)| to).min().unwrap_or(0);
                 whole.iter_mut().for_each(|(_, to)| *to = to.saturating_sub(least));
                 let mut loops = Loops::from(rest);
@@ -170,7 +170,8 @@ impl Clip<'_> {
         Some(())
     }
 
-    /// Whether the elements from offset `first` to `first + last` are inside the range, outside, or both.
+    /// Whether elements from offset `first` to `first + last` are all inside the range, all outside, or
+    /// mixed.
     fn relation(&self, first: u64, last: u64) -> Relation {
         let last = first.saturating_add(last);
         if last < self.range.start || first >= self.range.end {

@@ -1,5 +1,5 @@
-//! The padding of a destination. Padding is written together with the elements where a second sweep over the
-//! destination would cost time.
+//! The padding of a destination. Where padding is scattered between elements, it is not written in a second
+//! sweep over the destination.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
 pub(crate) enum Fill {
     /// Nothing is written: there is no padding, or it is kept.
     Nothing,
-    /// The whole destination is filled before elements are copied over it. If it is large, it is filled block
-    /// by block. This is for elements that share bytes with their neighbours, for padding in short runs
+    /// The whole destination is filled before elements are copied over it. If it is large, it is filled piece
+    /// by piece. This is for elements that share bytes with their neighbours, for padding in short runs
     /// everywhere or in very many boxes, and for copies of several passes, which copy the padding too.
     Whole { bits: u32, pattern: u128 },
     /// Boxes of padding are filled after the elements. If `first` is set, the boxes are filled before the
     /// elements, together with the gaps between short runs of padding, and elements are then copied over the
-    /// gaps. If the destination is large, this is done block by block.
+    /// gaps. If the destination is large, this is done piece by piece.
     Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128, first: bool },
 }
 
@@ -49,14 +49,14 @@ impl Fill {
     }
 
     /// Decides how `pattern` is written to the padding that the tensor owns. `None` if it does not own its
-    /// gaps, or if the gaps of a part cannot be written alone. Gaps that are no short list of boxes are
-    /// filled together with the elements, before these are copied.
+    /// gaps, or owns a part of the buffer whose gaps cannot be written alone. Gaps that are no short list of
+    /// boxes are filled together with the places of the elements, before these are copied.
     pub(crate) fn owned(map: &IndexMap, pattern: u128, direct: bool) -> Option<Fill> {
         if map.gap_owner() == GapOwner::All || !has_padding(map) {
             return Some(Self::new(map, Some(pattern), direct));
         }
         let bits = map.element_bits();
-        // A swizzle moves whole offsets, so the part has no range of its own.
+        // A swizzle may move elements to any place of its span, so the part has no range of its own.
         if map.gap_owner() != GapOwner::Inside || !bits.is_multiple_of(8) || map.swizzle().is_some() {
             return None;
         }
@@ -79,7 +79,7 @@ impl Fill {
     }
 
     /// The part of the padding that is in `range` (elements of the destination). `own` has the
-    /// [boxes](Self::spanned) of the padding. `None` if there is no room for the boxes.
+    /// [boxes](Self::spanned) of the padding. `None` if the clipped boxes are more than `room` allows.
     pub(crate) fn clipped(&self, own: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Fill> {
         Some(match self {
             Fill::Nothing => Fill::Nothing,
@@ -113,7 +113,7 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
     map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
 }
 
-/// Makes a copy box of a box of padding, with some of its loops. The strides on the source are 0.
+/// Makes a copy box for a box of padding, with the given loops. The strides on the source are 0.
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
     let loops: Loops =
         loops.iter().map(|&(extent, destination)| Loop::Strided(Stride { extent, source: 0, destination })).collect();
@@ -128,7 +128,7 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     while let Some((&(extent, stride), before)) = outer.split_last()
         && stride.saturating_sub(run) <= most
     {
-        // The run cannot saturate, because the last element of the box is in the buffer.
+        // The length of the run cannot saturate, because its last element is in the buffer.
         run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
         outer = before;
     }
@@ -137,8 +137,8 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     destination_box(padding, &loops)
 }
 
-/// The cost of filling some boxes, in elements. Starting a run takes time too, so each run also costs the
-/// number of elements that could be filled in that time.
+/// The cost of filling some boxes, in elements. Starting a run takes time, too: as much as filling some
+/// elements, which are added for each run.
 fn cost(boxes: &[CopyBox], bytes: usize) -> u64 {
     let around = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
     boxes.iter().fold(0, |sum: u64, joined| {

@@ -1,5 +1,5 @@
-//! What the choice of a kernel depends on besides its shape: the numbers of the machine ([`Knobs`]), and how
-//! the whole copy loads and stores ([`Site`]).
+//! What the choice of a kernel depends on besides the shape of what is copied: the numbers of the machine
+//! ([`Knobs`]), and how the whole copy loads and stores ([`Site`]).
 
 use std::sync::OnceLock;
 
@@ -16,13 +16,13 @@ use super::cost::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Knobs {
     pub(crate) level: Available,
-    /// The associativity of the L1 cache. If more rows than this share a set, a block goes through a staging
-    /// buffer.
+    /// The associativity of the L1 cache. If a block writes more rows of one set than this, it goes through a
+    /// staging buffer.
     pub(crate) l1_ways: usize,
     /// The size of a way of the L1 cache, in bytes. Addresses that are a multiple of it apart share a set.
     pub(crate) l1_way: usize,
-    /// A copy whose sides have fewer bytes than this stays in the L2 cache. It is half of the cache, or 0 if
-    /// no copy stays there.
+    /// A copy whose sides have fewer bytes than this stays in the L2 cache. This is half of the cache, or 0
+    /// if no copy stays there.
     pub(crate) in_l2: usize,
     /// The size of a copy, in bytes read and written, from which on it uses non-temporal stores.
     pub(crate) streaming_from: u64,
@@ -33,24 +33,24 @@ pub(crate) struct Knobs {
     pub(crate) prefetch_above: u64,
     pub(crate) panel: usize,
     pub(crate) panel_width: usize,
-    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. If it is
-    /// `None`, only panels are whose rows are spread over the sets of the L1 cache. With registers of half a
-    /// line all panels are, because such registers read each source line twice.
+    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. `None`
+    /// stands for: only panels whose rows are spread over the sets of the L1 cache; and all panels if
+    /// registers have half a line, because such registers read each source line twice.
     pub(crate) panels_in_l1: Option<bool>,
-    /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
-    /// evict each other in a cache of few ways.
+    /// Whether short runs of neighbouring tiles are joined before they are streamed, because rows of tiles
+    /// evict each other from a cache of few ways.
     pub(crate) joins_tiles: bool,
-    /// Whether copies in the L2 cache are in a scattered order.
+    /// Whether copies that stay in the L2 cache go through their lines or blocks in a scattered order.
     pub(crate) scattered: bool,
     /// Whether 8 or 16 rows are interleaved in registers even if a register holds no more units than that.
-    /// Otherwise they are transposed in panels. `None` means: only with non-temporal stores.
+    /// Otherwise such rows are transposed in panels. `None` means: only with non-temporal stores.
     pub(crate) fills_registers: Option<bool>,
     /// Whether small copies may run as plain loops, without a kernel.
     pub(crate) plain_loops: bool,
 }
 
 impl Knobs {
-    /// The numbers for the CPU that this code runs on. Its caches are read once.
+    /// The numbers for the CPU that this code runs on. The sizes of its caches are read once.
     pub(crate) fn of_this_cpu() -> &'static Knobs {
         static KNOBS: OnceLock<Knobs> = OnceLock::new();
         KNOBS.get_or_init(|| Knobs::new(available_in_use(), Caches::of_this_cpu()))
@@ -81,7 +81,7 @@ impl Knobs {
         Knobs { level, joins_tiles: level.register() < LINE && self.l1_ways <= FEW_WAYS, ..self }
     }
 
-    /// The longest destination run, in bytes, for which neighbouring tiles are joined.
+    /// The longest destination run, in bytes, for which runs of neighbouring tiles are joined.
     pub(crate) fn joined_up_to(&self) -> usize {
         if self.joins_tiles { LONGEST_JOINED } else { 0 }
     }
@@ -91,7 +91,7 @@ impl Knobs {
     }
 }
 
-/// How the whole copy loads and stores, and on which machine it runs.
+/// How the whole copy loads and stores, and on which machine: what is the same for all its boxes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site<'a> {
     pub(crate) streaming: bool,
@@ -108,7 +108,7 @@ impl Site<'_> {
     }
 }
 
-/// Returns the prefetch of an iteration that reads `bytes` bytes, as a number of iterations ahead.
+/// Returns the prefetch, as a number of iterations ahead, if each iteration reads `bytes` bytes.
 pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
     let ahead = PREFETCH_DISTANCE.checked_div(bytes).unwrap_or(PREFETCH_ITERATIONS).clamp(1, PREFETCH_ITERATIONS);
     Prefetch::Iterations(number(ahead))

@@ -1,5 +1,5 @@
-//! Loop nests in bytes. A nest is made of the loops of a box. Loops are taken out of it, cut and ordered, and
-//! the remaining loops go around a kernel.
+//! Loop nests in bytes. A nest is made of the loops of a box. Some of its loops become a kernel, and the
+//! others are ordered and go around the kernel.
 
 use std::cmp::Reverse;
 
@@ -21,9 +21,9 @@ use super::machine::{Knobs, Site};
 /// source.
 pub(crate) type NestLoops = SmallVec<[Loop; 8]>;
 
-/// Turns a box into loops around a contiguous run of bytes. Adds the loops to `loops`, and returns the length
-/// of the run and where the first run begins on the source and on the destination. The error is `overflow` if
-/// an offset in bytes does not fit a `usize`.
+/// Turns a box into loops around a contiguous run of bytes. Adds these loops to `loops`. Returns the length
+/// of the run, and where the first run begins, source and destination. The error is `overflow` if an offset
+/// in bytes does not fit a `usize`.
 pub(super) fn loops_of_box(
     loops: &mut NestLoops,
     copy: &CopyBox,
@@ -39,7 +39,7 @@ pub(super) fn loops_of_box(
 }
 
 /// Converts loops over elements to loops over bytes. `in_bytes` converts the two sides of a stride or an
-/// offset. `None` if a side is not whole bytes, or does not fit.
+/// offset. `None` if a side is not whole bytes, or does not fit an `isize`.
 pub(super) fn loops_in_bytes<'a>(
     steps: impl Iterator<Item = &'a map::Loop>,
     in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
@@ -81,8 +81,8 @@ pub(super) fn stride_in_bytes(
     })
 }
 
-/// Reverses every loop that counts down on the source. The source is then read front to back, and the
-/// destination counts down instead. Returns the new start of the first iteration, which began at `start`.
+/// Reverses every loop that counts down on the source. It then reads the source front to back, and counts
+/// down on the destination. Returns where the first iteration starts now, instead of at `start`.
 ///
 /// `None` if the new start is in front of a buffer.
 pub(super) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
@@ -104,26 +104,26 @@ pub(super) fn stride(bytes: usize) -> Option<isize> {
     isize::try_from(bytes).ok()
 }
 
-/// The index of the first loop that goes forwards on the source and whose stride passes a test.
+/// The index of the first loop that goes forwards on the source and for which a test of its stride is true.
 pub(super) fn position(loops: &[Loop], mut test: impl FnMut(Stride) -> bool) -> Option<usize> {
     loops.iter().position(|step| step.stride().is_some_and(|stride| stride.source >= 0 && test(stride)))
 }
 
-/// The number of bytes that are contiguous on both sides. The loops that are packed on both sides are
-/// removed.
+/// The length of the contiguous run in bytes. Takes out the loops that make it: those that are packed on both
+/// sides.
 fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     let mut run = element;
     while let Some(index) =
         position(loops, |step| Some(step.source) == stride(run) && Some(step.destination) == stride(run))
     {
-        // Nothing saturates, because the run is inside both buffers.
+        // Nothing saturates, because the run is inside both buffers and its length fits.
         run = run.saturating_mul(loops.remove(index).extent());
     }
     run
 }
 
-/// Takes out a strided loop. If the loop goes backwards, `source` moves to its lowest address, where the loop
-/// ends.
+/// Takes out a strided loop. If the loop goes backwards, `source` moves to the loop's lowest address, where
+/// its last iteration is.
 pub(super) fn take(loops: &mut NestLoops, index: usize, source: &mut usize) -> Stride {
     let stride = loops.remove(index).stride().unwrap_or(Stride::ONCE);
     if stride.source < 0 {
@@ -144,8 +144,8 @@ pub(super) fn innermost(loops: &mut NestLoops) -> Stride {
     }
 }
 
-/// Orders loops so that the source is read front to back. Sequential reads are the fastest, while whole lines
-/// may be written anywhere. If the source is repeated, it is read from the cache, and its loops keep the
+/// Orders loops so that the source is read front to back. Sequential reads are the fastest, while the order
+/// of writes of whole lines does not matter. Loops that repeat the source read from the cache, and keep the
 /// order of the destination.
 pub(super) fn in_source_order(loops: &mut NestLoops) {
     let key = |step: &Loop| {
@@ -157,9 +157,9 @@ pub(super) fn in_source_order(loops: &mut NestLoops) {
     }
 }
 
-/// Moves the loop that continues short destination runs, `pitch` bytes apart, to the inside, so that a kernel
-/// can join the runs. Only the iterations that make a run of [`JOINED_RUN`] are moved. The rest of the loop
-/// keeps its place.
+/// If iterations write short destination runs, in rows `pitch` bytes apart, moves the loop whose iterations
+/// continue these runs to the inside, so that a kernel can join the runs. Only as many iterations move as
+/// make a run of [`JOINED_RUN`]; the rest of the loop keeps its place.
 pub(super) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, knobs: &Knobs) {
     if run == 0 || run > knobs.joined_up_to() || !pitch.is_multiple_of(PAGE) {
         return;
@@ -181,7 +181,7 @@ pub(super) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
 }
 
-/// Makes the `Copy` that runs the chosen kernel, and checks it. The error is `overflow` if an iteration
+/// Makes the `Copy` that runs the chosen kernel, which checks it. The error is `overflow` if an iteration
 /// ends after the last address.
 pub(super) fn checked<L: FixedList<Loop>>(
     kernel: Kernel,
@@ -200,7 +200,7 @@ pub(super) fn checked<L: FixedList<Loop>>(
 }
 
 /// Whether a kernel transposes panels of units of 1 or 2 bytes, and one side fills at most half a line.
-/// Blocks of registers of a line would be half empty then.
+/// Registers of a line would be half empty then.
 fn is_thin(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Transpose { plane, by: Transpose::Panels(_) } if plane.micro_tile.is_none() && plane.unit <= 2 => {
@@ -210,7 +210,7 @@ fn is_thin(kernel: &Kernel) -> bool {
     }
 }
 
-/// Whether a kernel transposes squares in registers, and the rows of a plane are shorter than a register.
+/// Whether a kernel transposes squares in registers, and a row of the plane is shorter than a register.
 fn is_half_square(kernel: &Kernel, register: usize) -> bool {
     let Kernel::Transpose { plane, by: Transpose::Squares } = kernel else { return false };
     plane.unit < 16 && plane.unit.saturating_mul(plane.columns.extent) < register

@@ -1,13 +1,13 @@
 //! Cuts large planes into panels, and decides which panels go through a staging buffer.
 //!
-//! `strided_copy::kernel::Panels` explains panels and staging buffers. This module chooses their sizes, by
-//! three observations:
+//! `strided_copy::kernel::Panels` explains panels and staging buffers. This module chooses the sizes of
+//! panels, by three observations:
 //!
-//! * A panel and the next panel, which is prefetched meanwhile, fit half of the L2 cache together. If a row
-//!   pitch is whole pages, the runs on both sides have 512 bytes, because every row takes an entry of the TLB
-//!   and every line of a column the same few sets. Otherwise there are more rows, and they are shorter.
-//! * If more destination rows share a set of the L1 cache than the cache has ways, the lines of a block would
-//!   evict each other. A staging buffer then collects the lines.
+//! * A panel and the next panel, which is prefetched meanwhile, together fit half of the L2 cache. If a row
+//!   pitch is whole pages, the runs on both sides have 512 bytes, because every row takes an entry of the
+//!   TLB, and the lines of a column take few sets of the cache. Otherwise there are more and shorter rows.
+//! * If more destination rows share a set of the L1 cache than a set has ways, the lines that a block writes
+//!   would evict each other. A staging buffer then collects the lines.
 //! * Non-temporal stores must write whole lines. If destination rows start inside lines, the partial line at
 //!   the end of a row is kept until the row continues.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a plane that is inside two buffers")]
@@ -25,7 +25,7 @@ use super::cost::{
 };
 use super::machine::{Knobs, Site, iterations_ahead, number};
 
-/// A whole plane as one panel without a staging buffer.
+/// Panels that are as large as the plane, without a staging buffer.
 const WHOLE: Panels = Panels {
     height: u32::MAX,
     width: u32::MAX,
@@ -60,11 +60,11 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
         return (Transpose::Panels(continued(plane, site)), later_planes(plane, site));
     }
     let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
-    // Units of half a line are read from two source rows in turns. The hardware prefetcher follows only short
-    // rows then.
+    // Units of half a line are read from two source rows in turns. Then the hardware prefetcher follows the
+    // rows only if they are short.
     let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
     let source_order = followed && columns.extent <= MOST_STREAMS;
-    // Rows that share a set of the cache are written in longer pieces.
+    // Of destination rows that share a set of the L1 cache, longer parts are written at a time.
     let long = !streaming && conflicts;
     let few = match conflicts {
         true => FEW_COLUMNS,
@@ -82,7 +82,7 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     };
     let source_row = plane.source_row();
     let ahead = match order {
-        // Rows less than a line apart are almost one run, which the hardware prefetcher follows.
+        // Source rows less than a line apart are almost one run, which the hardware prefetcher follows.
         RunOrder::Source => {
             let apart = rows.stride().is_some_and(|pitch| pitch >= source_row + LINE);
             let at_once = if *unit < LINE { 2 } else { 1 };
@@ -109,8 +109,8 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     let at_once = if in_register { LINE / unit } else { RUN_COLUMNS };
     let lines = if in_register && unit < 4 { FEW_DRAINED_LINES } else { DRAINED_LINES };
     let row_bytes = rows * unit;
-    // A run that continues in the next panel has at least a line. If destination rows are joined, the run is
-    // all rows that a staging buffer takes together, and otherwise the height of a panel.
+    // A run that a later panel continues must have at least a line. If destination rows are joined, such a
+    // run is all rows in a staging buffer together. Otherwise it has the units of a panel's height.
     let joined =
         plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
     let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
@@ -145,7 +145,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     }
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
-    // All limits are powers of two, so that the rows of a panel fill whole lines of the destination.
+    // All limits are powers of two, so that the height of a panel fills whole lines of the destination.
     let most_rows = match plane.rows.are_multiples_of(PAGE) {
         _ if one_tlb_set => tlb_rows(&plane.rows).max(LINE / unit),
         _ if scattered => usize::MAX,
@@ -156,14 +156,15 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let width = width(knobs, plane, height, knobs.panel_width, 4 * SMALL_PANEL);
     let width = (width - width % LINE).max(LINE) / unit;
     let panels = columns.div_ceil(width);
-    // The prefetched panel is at most in the next row of panels, or in the next plane.
+    // At most a row of panels ahead, so that the prefetched panel is in the next row of panels, or in the
+    // next plane.
     let ahead = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
-    // If all rows are in one page, they are read almost as one run. Prefetches into the L2 cache are soon
-    // enough then.
+    // If source rows are less than a page apart, they are read almost as one run. Then it is enough to
+    // prefetch into the L2 cache.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
-    // If rows are spread over the sets of the L1 cache, their prefetched lines stay there until they are
-    // read. If rows are whole pages apart, or begin inside lines, prefetching into the L1 cache takes 1.1 to
-    // 1.3 times as long (Zen 5).
+    // If rows are spread over the sets of the L1 cache, their prefetched lines stay in the L1 cache until
+    // they are read. If rows are whole pages apart, or begin inside lines, panels that are prefetched into
+    // the L1 cache take 1.1 to 1.3 times as long (Zen 5).
     let spread = plane.rows.are_multiples_of(LINE) && !plane.rows.are_multiples_of(PAGE);
     let stage = match u8::try_from(height / (LINE / unit)).unwrap_or(u8::MAX) {
         MORE_STAGED_LINES.. if conflicts => Stage::Lines(MORE_STAGED_LINES),
@@ -192,8 +193,8 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
 }
 
-/// The length of a panel's row in bytes. Panels of few rows have longer rows: at least `least` bytes, and if
-/// the row pitch is whole pages, so long that the panel has `large` bytes.
+/// The length of a source row of a panel, in bytes: the fewer rows, the longer. Rows have at least `least`
+/// bytes; if the row pitch is whole pages, they are so long that the panel has `large` bytes.
 fn width(knobs: &Knobs, plane: &Plane, height: usize, least: usize, large: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
         (large / height).clamp(2 * knobs.panel_width, PAGE).min(knobs.panel / height)

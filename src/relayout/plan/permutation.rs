@@ -13,31 +13,31 @@ use super::machine::{Knobs, Site};
 use super::nest::{NestLoops, checked, front_to_back, overflow, stride_in_bytes};
 use super::planned::{Copy, CopyLoops};
 
-/// Blocks that have fewer bytes than this together are not permuted, because planning the tables takes 3 to
-/// 25 us (Zen 3).
+/// Blocks that have fewer bytes than this together are copied by other kernels, because planning the tables
+/// of a permutation takes 3 to 25 us (Zen 3).
 const LEAST_PERMUTED: usize = 1 << 14;
 
-/// The size of a block, in bytes, from which on a kernel is called for each block, and blocks are not
-/// permuted. By trial (Zen 3): with permuted blocks, `tile_1d_bf16`, whose blocks have 512 bytes, takes 1.4
-/// times as long.
+/// The size of a block, in bytes, from which on another kernel is called for each block. By trial (Zen 3): by
+/// block permutations, `tile_1d_bf16`, whose blocks have 512 bytes, takes 1.4 times as long.
 const CALLED_FROM: usize = 1 << 9;
 
-/// The most windows of a lane, for blocks of bytes. Blocks that need more windows get another kernel. With 8
-/// windows and more, kernels that transpose in registers were up to three times as fast as permutations (Zen
-/// 3, planes of 16 x 8 numbers of 16 bits).
+/// The most source windows from which one lane is made, if blocks consist of bytes. Blocks that need more
+/// windows get another kernel. With 8 windows and more, kernels that transpose in registers were up to three
+/// times as fast as permutations (Zen 3, planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
 /// The most boxes that are planned as one permutation. Each pair of boxes is compared loop by loop, so this
 /// limits the time of planning.
 const MOST_TOGETHER: usize = 64;
 
-/// The longest block, in bytes, of boxes that are planned as one permutation: that of `BlockPermutation`.
+/// The longest block, in bytes, of boxes that are planned as one permutation: as in `BlockPermutation`.
 const LONGEST_BLOCK: usize = 1 << 10;
 
-/// The longest unit, in bytes, of a reversal that a block permutation copies.
+/// The longest unit, in bytes, for which a block permutation reverses the order of units.
 const LONGEST_REVERSED: usize = 16;
 
-/// The least number of bytes of an iteration that are reversed or interleaved by tables. By trial (Zen 5).
+/// The least number of bytes of an iteration that a block permutation reverses or interleaves. By trial (Zen
+/// 5).
 const LEAST_SHUFFLED: usize = 256;
 
 /// The most boxes of a copy that get tables. Further boxes get another kernel. The tables of a box take up to
@@ -54,11 +54,11 @@ pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error
     checked(Kernel::PermuteBlocks(permutation), loops, start, access, site)
 }
 
-/// Returns the blocks of a box whose elements are permuted inside small blocks. `None` for other boxes.
+/// Returns a box as a permutation of many small blocks, if it is one. `None` for other boxes.
 ///
-/// Blocks of whole bytes must follow each other on both sides, because other copies of bytes have kernels of
-/// their own. Blocks of elements of 4 bits may be anywhere on the source, because they would otherwise be
-/// copied bit by bit.
+/// Blocks of whole bytes must follow each other on both sides, because there are other kernels for all other
+/// copies of bytes. Blocks of elements of 4 bits may be anywhere on the source, because the other kernels
+/// would copy such elements bit by bit.
 pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     let (atom, each) = match bits {
         4 if !SMALL_PROGRAM => (Atom::Nibble, 1),
@@ -93,9 +93,9 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
     blocks.permuted(site.knobs.level.register(), most_windows)
 }
 
-/// Returns the blocks of a copy whose boxes fill the same blocks together, such as those of a swizzle. All
-/// boxes have the loop from block to block, and the loops outside of it, in common. Inside, the boxes fill a
-/// block of the destination without a gap. `None` for other boxes.
+/// Returns boxes that together fill the same small blocks, such as those of a swizzle, as one permutation.
+/// All boxes have the loop from block to block, and the loops outside of it, in common. With their other
+/// loops, the boxes fill a block of the destination without a gap. `None` for all others.
 pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     let register = site.knobs.level.register();
     if !(2..=MOST_TOGETHER).contains(&boxes.len()) || !site.knobs.level.has_vectors() || !bits.is_multiple_of(8) {
@@ -120,12 +120,12 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     let row = block.checked_mul(blocks)?;
     let rows = shared.iter().map(|step| step.extent).fold(1, u64::saturating_mul);
     let bytes = row.saturating_mul(usize::try_from(rows).unwrap_or(usize::MAX));
-    // The boxes fill the blocks, so they have as many bytes together.
+    // If the boxes fill the blocks, both have the same number of bytes.
     let copied = in_bytes(boxes.iter().map(CopyBox::elements).fold(0, u64::saturating_add))?;
     if block > LONGEST_BLOCK || row < LEAST_SHUFFLED || bytes < LEAST_PERMUTED || bytes != copied {
         return None;
     }
-    // The loops of each box inside a block. The loops outside of the blocks may go backwards on the source.
+    // The loops of each box inside a block. (Loops outside of blocks may go backwards on the source.)
     let inside = |copy: &CopyBox| {
         let is_inside = |step: &&Loop| step.stride().is_some_and(|own| own != from_block && !shared.contains(&own));
         CopyBox { loops: copy.loops.iter().filter(is_inside).cloned().collect(), ..copy.clone() }
@@ -133,7 +133,8 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     let boxes: Vec<CopyBox> = boxes.iter().map(inside).collect();
     let start =
         (boxes.iter().map(|copy| copy.source_span().start).min()?, boxes.iter().map(|copy| copy.destination).min()?);
-    // The source index of each element of a block, counted from the lowest source element of the block.
+    // The source index of each element of a destination block, counted from the block's lowest source
+    // element.
     let mut elements: Vec<Option<u64>> = vec![None; usize::try_from(from_block.destination).ok()?];
     let mut filled = true;
     for copy in &boxes {
@@ -159,8 +160,8 @@ pub(super) fn together(boxes: &[CopyBox], bits: u32, site: Site<'_>) -> Option<P
     Some(PermutedBlocks { permutation, outer: outer.collect::<Option<_>>()?, start })
 }
 
-/// Takes the loops that mirror units of `unit` bytes out of the nest and makes them one block permutation.
-/// Also returns the lowest address on both sides, where the permutation starts. `None` for other nests, and
+/// Takes the loops that reverse the order of units of `unit` bytes out of the nest, as one block permutation.
+/// Also returns where the permutation starts: at its lowest address on each side. `None` for other nests, and
 /// for few bytes, which are copied unit by unit.
 pub(super) fn reversed(
     loops: &mut NestLoops,
@@ -189,8 +190,8 @@ pub(super) fn reversed(
     Some((permutation, start))
 }
 
-/// Returns the blocks of a plane that interleaves two to four rows, if its units are of a length that kernels
-/// do not shuffle in registers, such as 3 bytes. `None` for other planes.
+/// If a plane interleaves two to four rows of units that other kernels do not hold in registers, such as 3
+/// bytes, returns it as a block permutation. `None` for other planes.
 pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutation> {
     let Plane { unit, columns, rows, micro_tile: None } = plane else { return None };
     let (unit, register) = (*unit, site.register());
@@ -205,7 +206,7 @@ pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutat
     let stride = |extent, source: usize, destination: usize| {
         Some(Stride { extent, source: isize::try_from(source).ok()?, destination: isize::try_from(destination).ok()? })
     };
-    // Planes with a negative pitch are left to other kernels.
+    // If the pitch of the rows is negative, other kernels interleave the plane.
     plane.interleaves().filter(|&pitch| pitch >= 0)?;
     let loops = vec![
         stride(columns.extent, unit, plane.destination_row())?,
@@ -218,7 +219,7 @@ pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutat
 }
 
 /// Whether the two innermost loops of a box transpose a square of elements, and its rows are registers or
-/// half a line. Without tables, a block of one such square takes 0.2 to 0.5 of the time (Zen 5).
+/// half a line. In registers, a block of one such square takes 0.2 to 0.5 of the time of tables (Zen 5).
 fn is_square(copy: &CopyBox, bytes: u32, site: Site<'_>) -> bool {
     let [.., Loop::Strided(outer), Loop::Strided(inner)] = copy.loops() else { return false };
     let packed = (outer.source, inner.destination) == (1, 1) && !site.streaming;
@@ -227,13 +228,13 @@ fn is_square(copy: &CopyBox, bytes: u32, site: Site<'_>) -> bool {
     packed && dense && outer.extent == inner.extent && row.is_some_and(|row| row == site.register() || row == LINE / 2)
 }
 
-/// Whether some loop goes from block to block without a gap, on both sides. This check is cheap. It comes
-/// first, because tables take long to make.
+/// Whether some loop goes from block to block without a gap, on both sides. This check takes little time, so
+/// it comes before the tables are made.
 fn has_small_blocks(copy: &CopyBox, bytes: u32) -> bool {
     let called_from = u64::try_from(CALLED_FROM).unwrap_or(u64::MAX).div_euclid(bytes.into());
     let mut strides = copy.loops.iter().filter_map(Loop::stride);
     let keeps = |stride: map::Stride| stride.ascends() && stride.source.unsigned_abs() == stride.destination;
     let small = |stride| keeps(stride) && (2..called_from).contains(&stride.destination);
-    // Another loop, whose strides differ on the two sides, must permute the elements of a block.
+    // Inside a block, elements are permuted by another loop, whose strides differ on the two sides.
     strides.clone().any(small) && strides.any(|stride| stride.ascends() && !keeps(stride))
 }

@@ -1,4 +1,4 @@
-//! What a plan is made of: a list of planned boxes. `exec` runs them as they are.
+//! What a plan is made of: a list of planned boxes, which `exec` runs without further decisions.
 
 use smallvec::SmallVec;
 use strided_copy::PlainNest;
@@ -11,10 +11,10 @@ use super::widths::Change;
 /// Planned boxes. Most programs have a single box, which needs no allocation.
 pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 
-/// A copy of whole bytes that a plan keeps.
+/// A copy of whole bytes, in the form that a plan keeps.
 pub(crate) type Copy = strided_copy::Copy<CopyLoops>;
 
-/// The loops of a kept copy. Up to 2 need no allocation. Room for more would make every plan larger.
+/// The loops of a kept copy. Up to 2 loops need no allocation. Room for more would make every plan larger.
 pub(crate) type CopyLoops = SmallVec<[Loop; 2]>;
 
 /// One box, planned.
@@ -24,25 +24,25 @@ pub(crate) type CopyLoops = SmallVec<[Loop; 2]>;
     reason = "nearly every box is a copy of whole bytes; a box of its own would cost an allocation"
 )]
 pub(crate) enum PlannedBox {
-    /// The only box of a small copy, as plain loops.
+    /// The only box of a small copy, as plain loops around runs, without a kernel.
     Plain(Plain),
-    /// A box of whole bytes, which is one copy.
+    /// A box whose elements are whole bytes on both sides: one copy.
     Copy(Copy),
-    /// Any other box: its elements begin inside bytes, or are unpacked or packed.
+    /// Any other box. Its elements begin inside bytes, or are unpacked or packed.
     Steps(StepBox),
 }
 
-/// A box that is not one copy of whole bytes.
+/// A box of sub-byte elements: loops around a step, which copies bits, rows, or a part in staging buffers.
 #[derive(Debug, Clone)]
 pub(crate) struct StepBox {
-    /// The loops around the step, and the start of the first iteration, in elements.
+    /// The loops around the step, and where the first iteration starts on either side, in elements.
     pub(crate) outer: CopyBox,
     /// The number of bits of an element on the source and on the destination.
     pub(crate) bits: (u32, u32),
     pub(crate) step: Step,
 }
 
-/// What an iteration copies. The iteration begins at any bit of the source and of the destination.
+/// What an iteration in a [`StepBox`] copies. It may begin at any bit of the source and of the destination.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// Copies a row of this many bits, which may begin at any bit of a byte.
@@ -53,19 +53,19 @@ pub(crate) enum Step {
     Staged(Box<Staged>),
 }
 
-/// Elements on their way through staging buffers of [`BUFFER`] bytes.
+/// The three copies by which elements go through two staging buffers of [`BUFFER`] bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Staged {
-    /// Unpacks the source into the first buffer. `None` if `copy` reads the source.
+    /// Unpacks the source into the first buffer. `None` if elements are bytes there, and `copy` reads it.
     pub(crate) first: Option<Rows>,
     pub(crate) copy: Copy,
-    /// Packs the destination from the second buffer. `None` if `copy` writes the destination.
+    /// Packs the second buffer to the destination. `None` if elements are bytes there, and `copy` writes it.
     pub(crate) last: Option<Rows>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Rows {
-    /// All rows begin and end at whole bytes.
+    /// All rows begin and end at whole bytes, so one copy has them all.
     Whole(Copy),
     Anywhere(WidthRows),
 }
@@ -77,13 +77,13 @@ pub(crate) struct WidthRows {
     pub(crate) loops: Loops,
     pub(crate) row: u64,
     pub(crate) change: Change,
-    /// The copies that unpack or pack the whole bytes of a row, each with the number of these bytes. There
-    /// may be two, because a row that begins inside a byte has one whole byte less than other rows.
+    /// The copies that unpack or pack the whole bytes of a row, each with the number of its whole bytes.
+    /// There may be two, because a row that begins inside a byte has one whole byte less than other rows.
     pub(crate) wholes: Vec<(u64, Copy)>,
 }
 
 impl StepBox {
-    /// Whether bytes of the destination are changed in part, so that the destination must be read.
+    /// Whether bytes of the destination are changed in part, so that they must be read.
     pub(crate) fn changes_bytes(&self) -> bool {
         match &self.step {
             Step::Bits(_) => true,
@@ -95,25 +95,25 @@ impl StepBox {
 
 // --- Plain loops: copies that are so small that a kernel takes longer -------------------------------------
 
-/// The plain loops of a whole copy. A plan builds and checks them once.
+/// A whole copy as plain loops around runs of bytes. It is built and checked once, when the copy is planned.
 pub(crate) type Plain = PlainNest<SmallVec<[Stride; 4]>>;
 
-/// Whether the runs are copied faster one by one than by choosing a kernel first. There may be at most `most`
-/// runs.
+/// Whether it takes less time to copy the runs of a nest one by one than to choose a kernel first. `most` is
+/// the number of runs up to which that holds.
 pub(crate) fn is_plain<L: FixedList<Stride>>(nest: &PlainNest<L>, most: usize) -> bool {
     nest.runs() <= most && nest.bytes() <= MOST_PLAIN_BYTES
 }
 
-/// The largest copy, in bytes, that runs as a plain loop nest. Larger copies may need prefetching or
-/// non-temporal stores, which a plan decides. Not tuned.
+/// The largest copy, in bytes, that runs as a plain loop nest. Larger copies may need prefetches or
+/// non-temporal stores, which a plan decides on. Not tuned.
 pub(super) const MOST_PLAIN_BYTES: u64 = 1 << 18;
 
 /// The most runs that a plain loop nest copies, if a kernel has not been chosen yet, or if the chosen kernel
 /// copies runs shorter than a [`PIECE`]. By trial (Zen 3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 
-/// Whether a plain loop nest is faster than a kernel that was chosen already: if it moves few pieces of
-/// [`PIECE`] bytes, or if the kernel copies runs too and the runs are shorter than a piece (300 runs of 5
+/// Whether a plain loop nest is faster than a kernel that was chosen already: if it moves few parts of
+/// [`PIECE`] bytes, or if the kernel copies runs, too, and the runs are shorter than [`PIECE`] (300 runs of 5
 /// bytes take 0.15 of the time of a kernel on a Zen 3, and 300 runs of 20 bytes 0.7). A long run costs little
 /// more than a call of `memcpy`.
 pub(super) fn is_cheap(nest: &Plain, kernel_copies_runs: bool) -> bool {
@@ -124,13 +124,13 @@ pub(super) fn is_cheap(nest: &Plain, kernel_copies_runs: bool) -> bool {
     nest.runs().saturating_mul(pieces) <= MOST_PIECES && is_plain(nest, MOST_PIECES)
 }
 
-/// Bytes of a piece. The cost of a plain loop nest is estimated in pieces.
+/// Bytes of the parts in which the cost of a plain loop nest is counted.
 const PIECE: usize = 32;
 
-/// The most pieces that a run counts as. A longer run is one call of `memcpy`, which takes as long as this
-/// many pieces. By trial (Zen 3).
+/// The most parts of [`PIECE`] bytes that a run counts as. A longer run is one call of `memcpy`, which takes
+/// as long as this many parts. By trial (Zen 3).
 const PIECES_OF_A_CALL: usize = 8;
 
-/// The most pieces that a plain loop nest moves. By trial (Zen 3): 10 runs of 40 bytes take 0.8 of the time
-/// of a kernel, 32 runs of 124 bytes 1.5 of it.
+/// The most parts of [`PIECE`] bytes that a plain loop nest moves. By trial (Zen 3): 10 runs of 40 bytes take
+/// 0.8 of the time of a kernel, 32 runs of 124 bytes 1.5 of it.
 const MOST_PIECES: usize = 64;

@@ -1,4 +1,4 @@
-//! The passes of a copy, and the program of each pass: its boxes, planned.
+//! The passes of a copy, and the program of each pass: its boxes, which are planned here.
 //!
 //! Nearly every pair of layouts takes one pass. If fused dimensions, tiles or the ragged edges of a reversed
 //! dimension contradict each other, the copy goes through a packed buffer. An Irreducible layout has no
@@ -20,19 +20,19 @@ use super::planned::{MOST_PLAIN_BYTES, Plain, PlannedBox, PlannedBoxes, is_cheap
 use super::select;
 use super::widths::Widths;
 
-/// The passes of a copy. The last pass fills the destination.
+/// The passes of a copy. The last one fills the destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Passes {
-    /// The pass before the last one, if there are two. It fills an intermediate buffer.
+    /// If there are two passes, the first one, which fills an intermediate buffer.
     pub(crate) before: Option<Pass>,
     pub(crate) last: Box<Program>,
 }
 
-/// A pass that copies the source into a packed buffer.
+/// A pass that copies the source into a packed intermediate buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct Pass {
     pub(crate) program: Box<Program>,
-    /// The number of elements of the buffer, and the number of bits of an element.
+    /// How many elements the buffer has, and how many bits an element has.
     pub(crate) elements: u64,
     pub(crate) bits: u32,
 }
@@ -54,8 +54,8 @@ impl Passes {
         if let Some(boxes) = boxes {
             return direct(boxes);
         }
-        // A packed buffer fuses and cuts no dimension, so either layout can be copied to it and from it. The
-        // dimensions are reversed on the side where that is possible.
+        // A packed buffer fuses and cuts no dimension, so every layout can be copied to it and from it.
+        // Dimensions are reversed in the pass in which that is possible.
         let (elements, bits) = (source.element_count(), source.element_bits());
         let packed = IndexMap::row_major(source.data_type(), bits, source.sizes())?;
         for (first, second) in [(reversed, &[][..]), (&[][..], reversed)] {
@@ -86,14 +86,14 @@ pub(crate) struct Program {
     permutes: bool,
     pub(crate) traffic: Traffic,
     pub(crate) knobs: Knobs,
-    /// All boxes, planned. The list is empty if there are more than [`PREPARED_BOXES`] or their tables are
-    /// long. Each box is then planned just before it runs.
+    /// All boxes, planned. If there are more than [`PREPARED_BOXES`] boxes, or their tables are long, the
+    /// list is empty, and each box is planned just before it runs.
     pub(crate) prepared: PlannedBoxes,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traffic {
-    /// The bytes of all elements that are read. Repeated elements count once, because they stay in the cache.
+    /// The bytes of all elements that are read. What the source repeats counts once: it stays in the cache.
     pub(crate) read: u64,
     pub(crate) written: u64,
 }
@@ -108,36 +108,36 @@ impl Traffic {
     }
 
     /// Returns whether a copy of this size uses non-temporal stores, and whether it prefetches. Adapts
-    /// `knobs` to both answers, before kernels are chosen. `row` is the least number of bytes that are
-    /// contiguous on both sides.
+    /// `knobs` to these two answers, which must be known before kernels are chosen. `row` is the least number
+    /// of bytes that are contiguous on both sides.
     pub(crate) fn settings(self, row: usize, knobs: &mut Knobs) -> (bool, bool) {
         let streaming = self.moved() >= self.streaming_from(row, knobs);
         let prefetch = self.moved() > knobs.prefetch_above;
-        // Only copies with non-temporal stores join tiles, and only copies that the L2 cache holds are in a
-        // scattered order.
+        // Only copies with non-temporal stores join the runs of tiles. Only copies that the L2 cache holds
+        // are in a scattered order.
         knobs.joins_tiles &= streaming;
         knobs.scattered &= !streaming && !prefetch && self.moved() > knobs.l1();
         knobs.in_l2 = if streaming { 0 } else { knobs.in_l2 };
         (streaming, prefetch)
     }
 
-    /// The number of bytes read and written from which on a copy uses non-temporal stores. Its contiguous
-    /// rows have `row` bytes.
+    /// The number of bytes, read and written, from which on a copy uses non-temporal stores, if its
+    /// contiguous rows have `row` bytes.
     fn streaming_from(&self, row: usize, knobs: &Knobs) -> u64 {
         if row >= LONG_ROW { knobs.long_rows_streaming_from } else { knobs.streaming_from }
     }
 
     /// The sum of the bytes that are read and the bytes that are written. The buffers may be much larger, for
-    /// example if the copy writes a slice of a cache.
+    /// example if the copy writes a slice of a KV cache.
     pub(crate) fn moved(&self) -> u64 {
         self.read.saturating_add(self.written)
     }
 }
 
 impl Program {
-    /// Plans some boxes. If they are the clipped boxes of a piece, `pieces` is how many pieces are kept at a
-    /// time: all boxes of a piece are planned ahead, and those of very many pieces get no tables for
-    /// permutations.
+    /// Plans some boxes. For the clipped boxes of a piece, `pieces` is the number of pieces that are kept at
+    /// a time. All boxes of a piece are planned ahead. If there are very many pieces, their boxes get no
+    /// tables for permutations.
     pub(crate) fn new(
         boxes: BoxGroups,
         widths: Widths,
@@ -149,7 +149,7 @@ impl Program {
         let permutes = pieces.is_none_or(|pieces| pieces <= permutation::MOST_BOXES);
         let (prepared, knobs) = (PlannedBoxes::new(), *knobs);
         let (streaming, prefetch) = (false, false);
-        // The program is made on the heap and filled in there, because moving it would take longer.
+        // The program is made on the heap, and filled there: moving it to the heap would take longer.
         let mut program = Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, prepared });
         let Program { boxes, knobs, prepared, streaming, prefetch, .. } = &mut *program;
         let made = if ahead { boxes.count() } else { FIRST_BOXES };
@@ -182,7 +182,7 @@ impl Program {
     }
 
     /// The shortest buffers for the only box, source and destination, in bytes. `None` if there are several
-    /// boxes, or the only box takes steps.
+    /// boxes, or if the only box is copied in steps.
     pub(crate) fn reach(&self) -> Option<[usize; 2]> {
         match &self.prepared[..] {
             [PlannedBox::Plain(nest)] => Some(nest.reach().into()),
@@ -191,14 +191,14 @@ impl Program {
         }
     }
 
-    /// The boxes, to be cut into pieces. `None` if there are too many boxes, or their tables are too long.
+    /// The boxes, to be cut into pieces. `None` if there are too many boxes, or too long offset tables.
     pub(crate) fn cut_boxes(&self) -> Option<Vec<Spanned>> {
         let few = self.boxes.count() <= MOST_CUT_BOXES && self.boxes.entries() <= MOST_ENTRIES;
         few.then(|| self.boxes.iter().map(|copy| Spanned::new(&copy)).collect())
     }
 
-    /// Whether some elements share bytes with other elements or with padding, so that these bytes are changed
-    /// in part. `true` may also mean that there are too many boxes to know.
+    /// Whether some elements share bytes with other elements or with padding, so that bytes are changed in
+    /// part. The answer is `true`, too, if there are too many boxes to look at all of them.
     pub(crate) fn has_sub_byte_boxes(&self) -> bool {
         let sub_byte = |planned: &PlannedBox| match planned {
             PlannedBox::Plain(_) | PlannedBox::Copy(_) => false,
@@ -226,11 +226,11 @@ impl Program {
     }
 }
 
-/// The number of boxes that are looked at to choose between ordinary and non-temporal stores. Boxes of whole
+/// How many boxes are looked at in order to choose between ordinary and non-temporal stores. Boxes of whole
 /// tiles come first, and hold most elements.
 const FIRST_BOXES: u64 = 2;
 
-/// The least number of bytes that are contiguous on both sides of the first boxes.
+/// The least number of bytes that are contiguous on both sides, of the boxes that are looked at.
 fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
     let bytes = |copy: &CopyBox| {
         let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);

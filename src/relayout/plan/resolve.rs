@@ -2,10 +2,10 @@
 //! No other file makes these choices.
 //!
 //! [`select`](super::select) takes loops out of a box until one iteration of the remaining loops is a
-//! [`Kernel`]: runs of bytes, a plane to be transposed, blocks to be permuted, rows of bits. Its numbers say
-//! *what* is copied. [`resolve`] considers them, the loops around the kernel, the size of the whole copy
-//! ([`Site`]) and the machine, and sets *by* which code the kernel runs. Nothing is decided after that. The
-//! kernel crate dispatches on the kernel once, and `explain` prints it.
+//! [`Kernel`]: runs of bytes, a plane to be transposed, blocks to be permuted, rows of bits. The numbers of
+//! this kernel say *what* is copied. [`resolve`] considers these numbers, the loops around the kernel, the
+//! size of the whole copy ([`Site`]) and the machine, and sets *by* which code the kernel runs. Nothing is
+//! decided after that. The kernel crate dispatches on the kernel once, and `explain` prints it.
 //!
 //! ```text
 //! kernel     code, the first that fits
@@ -17,7 +17,7 @@
 //! bits       interleaved in registers; unpacked or packed in registers
 //! ```
 //!
-//! The thresholds are in [`cost`](super::cost), with the CPU on which each threshold was found.
+//! The thresholds are in [`cost`](super::cost), each with the CPU on which it was found.
 //! [`panels`](super::panels) cuts planes into panels.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
 
@@ -35,16 +35,16 @@ use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
 use super::permutation;
 
-/// Chooses the code of a kernel, in place of the code that the kernel names so far. Returns how the copy
-/// loads and stores.
+/// Chooses by which code a kernel runs, and writes the choice into the kernel. Returns how the copy loads and
+/// stores.
 pub(crate) fn resolve(kernel: &mut Kernel, loops: &[Loop], site: Site<'_>) -> Access {
     let prefetch;
     match kernel {
         Kernel::Runs { run, count, by } => (*by, prefetch) = runs(*run, *count, site),
         Kernel::Transpose { plane, by } => match permutation::interleaved(plane, site) {
             Some(blocks) => {
-                // The hardware prefetcher follows long rows of large planes. For any other plane, the next
-                // plane is prefetched.
+                // The hardware prefetcher follows the long rows of large planes. If a plane is small, the
+                // next plane is prefetched.
                 let bytes = plane.source_row() * plane.rows.extent;
                 let short = site.prefetch && (bytes < SMALL_PLANE || plane.source_row() < LONG_RUN);
                 prefetch = if short { iterations_ahead(bytes) } else { Prefetch::None };
@@ -76,13 +76,13 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Runs, Prefetch) {
         && usize::try_from(count.destination) == Ok(run)
         && run.is_power_of_two()
         && run <= site.register();
-    // A store across two lines is slow, unless all lines are stored in the order of memory.
+    // Stores across two lines are slow in a scattered order, so this order is for runs that begin at lines.
     let in_lines = usize::try_from(count.destination).is_ok_and(|pitch| pitch.is_multiple_of(LINE));
     let scattered = site.knobs.scattered && !streaming && in_lines && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
     match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
-            // Prefetching many runs of an iteration would fill the queue of outstanding misses.
+            // If an iteration has many runs, their prefetches would fill the queue of outstanding misses.
             let few = prefetch && count.extent <= FEW_RUNS;
             (Runs::Words, if few { iterations_ahead(run * count.extent) } else { Prefetch::None })
         }
@@ -123,9 +123,9 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     let units = register / unit;
     let fills_registers = site.knobs.fills_registers.unwrap_or(site.streaming);
     let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
-    // If the number of rows is the number of units in a register, or twice this number, the rows may also be
-    // transposed in blocks, which avoid cache-set conflicts. If rows of a small plane do not fill a register,
-    // interleaving would cost more than copying unit by unit.
+    // If there are as many rows as a register has units, or twice as many, the rows may also be transposed in
+    // blocks, which avoid cache-set conflicts. If the rows of a small plane do not fill a register,
+    // interleaving takes longer than copying unit by unit.
     let few = |count: usize, row: usize| match count {
         _ if small && row * unit < register => false,
         2..=4 => units > count,
@@ -151,9 +151,9 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     panels::of_units(plane, site)
 }
 
-/// Whether a plane is whole squares of registers, or a square of rows of half a line, and on either side all
-/// of its rows stay in the L1 cache. The hardware prefetcher follows planes without a gap between them. Other
-/// planes must be in the L2 cache.
+/// Whether a plane consists of whole squares that fill registers, or is one square with rows of half a line,
+/// and all of its rows, on either side, stay in the L1 cache. Either planes follow each other without a gap,
+/// so that the hardware prefetcher follows them, or the copy must be in the L2 cache.
 fn is_square(plane: &Plane, loops: &[Loop], site: Site<'_>) -> bool {
     let bytes = (plane.columns.extent * plane.rows.extent * plane.unit).cast_signed();
     let follow = |step: Stride| (step.source, step.destination) == (bytes, bytes);
@@ -166,7 +166,7 @@ fn is_square(plane: &Plane, loops: &[Loop], site: Site<'_>) -> bool {
     whole && !site.streaming && near_l2 && near(&plane.columns) && near(&plane.rows)
 }
 
-/// Whether destination rows of `row` bytes are collected in a staging buffer.
+/// Whether destination rows of `row` bytes go through a staging buffer, and in which of the two ways.
 fn collected(row: usize, pitch: isize, loops: &[Loop], site: Site<'_>) -> Rows {
     if !site.streaming || SMALL_PROGRAM {
         return Rows::Direct;
@@ -178,8 +178,8 @@ fn collected(row: usize, pitch: isize, loops: &[Loop], site: Site<'_>) -> Rows {
     }
 }
 
-/// How many neighbouring iterations are joined. They are iterations that write short runs side by side, in
-/// rows that are whole pages apart. 0 if no iterations are joined.
+/// How many neighbouring iterations are joined in a staging buffer: iterations that write short runs side by
+/// side, in rows that are whole pages apart. 0 if no iterations are joined.
 fn joined_iterations(row: usize, pitch: isize, loops: &[Loop], knobs: &Knobs) -> u16 {
     let whole_pages = usize::try_from(pitch).is_ok_and(|pitch| pitch.is_multiple_of(PAGE));
     if row > knobs.joined_up_to() || row == 0 || !whole_pages {
@@ -191,8 +191,8 @@ fn joined_iterations(row: usize, pitch: isize, loops: &[Loop], knobs: &Knobs) ->
     if side_by_side && runs * row >= 2 * LINE { u16::try_from(runs).unwrap_or(0) } else { 0 }
 }
 
-/// Returns the prefetch of `rows` source rows of `row` bytes. If the rows are not `apart`, they count as one
-/// long row.
+/// Returns the prefetch for a kernel that reads `rows` source rows of `row` bytes in each iteration. If the
+/// rows are not `apart`, they are one long row.
 fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch {
     match row * rows {
         _ if !site.prefetch => Prefetch::None,

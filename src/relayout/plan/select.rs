@@ -1,15 +1,15 @@
 //! Turns a box into a loop nest: it decides which loops an iteration takes, and the order of the other loops.
 //!
 //! A box has distances in elements, and a nest has distances in bytes. Loops that are packed on both sides
-//! disappear into a contiguous run, which is copied unchanged. Then, by the rules of [`cost`](super::cost),
-//! the iteration becomes one of four kernels:
+//! become one contiguous run, whose bytes keep their order. Then, by the rules of [`cost`](super::cost), the
+//! iteration becomes one of four kernels:
 //!
 //! * *Channels*, if a loop goes over groups of up to 8 units, and some units of each group are copied.
 //! * A *plane* to be transposed, if the run is short, one loop is packed on the source and another loop on
 //!   the destination. Both loops go into the plane, so that every cache line is used up while it is in the
 //!   cache.
-//! * *Blocks*, if a loop is packed on both sides and goes backwards: the units in the opposite order.
-//! * Contiguous *runs* otherwise. If they follow no stride, they are at a table of offsets.
+//! * *Blocks*, if a loop is packed on both sides and goes backwards: it reverses the order of units.
+//! * Contiguous *runs* otherwise, at a constant stride or at the offsets of a table.
 //!
 //! [`resolve`](super::resolve) then decides which code runs the kernel.
 
@@ -30,8 +30,8 @@ use super::permutation;
 use super::planned;
 use super::resolve::resolve;
 
-/// Plans the copy that moves one box. Each element is `bytes` bytes long. The error is `overflow` if an
-/// offset in bytes does not fit a `usize`.
+/// Plans the copy of the elements of one box. Each element is `bytes` bytes long. The error is `overflow` if
+/// an offset in bytes does not fit a `usize`.
 pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<planned::Copy, Error> {
     let mut loops = NestLoops::new();
     let (run, mut start) = loops_of_box(&mut loops, copy, bytes)?;
@@ -39,9 +39,9 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<planned
     resolved(kernel, &mut loops, start, site)
 }
 
-/// Returns the `Copy` that runs a kernel in some loops, resolved and checked. The list of loops is left
-/// empty. `L` is the list that the copy keeps. For a copy that runs once, it is a list without an allocation.
-/// The error is `overflow` if an iteration ends after the last address.
+/// Returns the `Copy` that runs a kernel in some loops, after its code was chosen and checked. Leaves `loops`
+/// empty. `L` is the type of the list of loops that the copy keeps: for a copy that runs once, a list without
+/// an allocation. The error is `overflow` if an iteration ends after the last address.
 pub(crate) fn resolved<L: FixedList<Loop> + FromIterator<Loop>>(
     mut kernel: Kernel,
     loops: &mut NestLoops,
@@ -53,9 +53,9 @@ pub(crate) fn resolved<L: FixedList<Loop> + FromIterator<Loop>>(
     checked(kernel, loops.drain(..).collect(), start, access, site)
 }
 
-/// Takes the loops of an iteration out of `loops`, which are around runs of `run` bytes, and returns the
-/// kernel of the iteration, whose code is still to be chosen. The remaining loops are outside of the
-/// iteration.
+/// Takes the loops of an iteration out of `loops`, which go around runs of `run` bytes, and returns the
+/// kernel that copies the iteration, for which no code is chosen yet. The remaining loops go around this
+/// kernel.
 ///
 /// `start` is where the first run is, source and destination. If a loop of the iteration goes backwards, the
 /// iteration begins at its lowest address, and `start` moves to that address.
@@ -69,8 +69,8 @@ pub(crate) fn iteration(loops: &mut NestLoops, run: usize, start: &mut (usize, u
     }
     let source = &mut start.0;
     // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but
-    // in the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
-    // kernels copy them in the order of the source (`in_source_order`).
+    // in the order of the destination. But runs of up to one line, and of two lines, are always copied as a
+    // plane, because kernels copy such planes in the order of the source (`in_source_order`).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)
@@ -88,7 +88,7 @@ pub(crate) fn iteration(loops: &mut NestLoops, run: usize, start: &mut (usize, u
         in_source_order(loops);
     }
     let count = innermost(loops);
-    // A table goes inside, because its entries are near each other on the destination.
+    // A table goes into the iteration, because its entries are near each other on the destination.
     if let Some(index) = loops.iter().position(|step| matches!(step, Loop::Table(_)))
         && let Loop::Table(offsets) = loops.remove(index)
     {
@@ -98,11 +98,11 @@ pub(crate) fn iteration(loops: &mut NestLoops, run: usize, start: &mut (usize, u
 }
 
 /// Takes out the loop that is packed on the source (columns) and the loop that is packed on the destination
-/// (rows), if both exist. They may go backwards.
+/// (rows), if both exist. Both loops may go backwards on the source.
 fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(Stride, Stride)> {
     let either = |test: &dyn Fn(Stride) -> bool| loops.iter().position(|step| step.stride().is_some_and(test));
     let columns = either(&|stride| stride.source.unsigned_abs() == unit)?;
-    // If a unit is repeated in the destination, it is copied row by row instead.
+    // A loop that repeats a unit on the destination is not taken: such units are copied row by row.
     let rows = either(&|step| Some(step.destination) == stride(unit) && step.source != 0)?;
     if columns == rows {
         return None;
@@ -114,7 +114,7 @@ fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(
 }
 
 /// Whether a copy inside the L2 cache, in the order of the source, would write more lines of one set of the
-/// L1 cache in turn than the set holds. On a Zen 5, `kv_append_f16` took twice as long in that order.
+/// L1 cache in turns than the set holds. On a Zen 5, `kv_append_f16` took twice as long in that order.
 fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     let bytes = loops.iter().map(Loop::extent).fold(run, usize::saturating_mul);
     let innermost = loops.iter().filter_map(Loop::stride).filter(|stride| stride.source > 0);
@@ -126,8 +126,8 @@ fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
 }
 
 /// Whether a plane deinterleaves a few rows into runs of at least two cache lines, or interleaves them and
-/// the L2 cache does not hold the copy. Its source is read front to back then (in the order of the
-/// destination, `tile_bf16` takes 1.25 times as long on a Zen 5).
+/// the L2 cache does not hold the copy. Then the source is read front to back: in the order of the
+/// destination, `tile_bf16` takes 1.25 times as long (Zen 5).
 fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
@@ -138,7 +138,7 @@ fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     (deinterleaves || interleaves && bytes >= knobs.in_l2) && run >= LONGEST_TRANSPOSED
 }
 
-/// Makes a plane of two loops. If an axis is short, further loops are fused into it.
+/// Makes a plane of two loops, columns and rows. If an axis is short, further loops are fused into it.
 fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micro_tiles: bool) -> Plane {
     let dense_destination = columns.source > 0 && Some(columns.destination) == stride(rows.extent.saturating_mul(unit));
     let dense_source = Some(rows.source) == stride(columns.extent.saturating_mul(unit));
@@ -156,16 +156,17 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     }
     let few_interleaved = dense_destination && rows.extent <= MOST_INTERLEAVED;
     let few_deinterleaved = dense_source && columns.extent <= MOST_INTERLEAVED;
-    // If a loop goes backwards, its lowest address comes first, and the offsets of the other side fall.
+    // If columns go backwards on the source, the last one comes first, and destination offsets fall.
     let backwards = columns.source < 0;
     let offsets = if backwards { columns.destination.checked_neg() } else { Some(columns.destination) };
     let offsets = offsets.unwrap_or_else(|| unreachable!("a stride inside a buffer"));
     let mut columns = Axis::new(columns.extent, offsets);
     let mut rows = Axis::new(rows.extent, rows.source);
-    // A few interleaved rows (two by two, four by four) have kernels of their own, which need dense rows.
+    // Few interleaved rows (two by two, four by four) have their own kernels, for which no axis is
+    // lengthened.
     if !few_interleaved && !few_deinterleaved {
-        // First an axis is lengthened to a line on either side, then to long runs on the destination, and
-        // then to long runs on the source.
+        // By fused loops, first the columns become a line on the source, then the rows a long run on the
+        // destination, and then the columns a long run on the source.
         let (on_source, on_destination): (Sides, Sides) =
             (|stride| (stride.source, stride.destination), |stride| (stride.destination, stride.source));
         columns = lengthened(loops, unit, columns, LINE, on_source);
@@ -175,7 +176,7 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     Plane { unit, columns, rows, micro_tile: None }
 }
 
-/// Makes a plane whose units are small planes themselves, if the loops around the units make a plane.
+/// Makes a plane of micro-tiles, units that are small planes, if the loops around them make a plane.
 fn plane_of_micro_tiles(loops: &mut NestLoops, tile: MicroTile) -> Option<Plane> {
     let unit = tile.bytes();
     let (columns, rows) = (
@@ -191,11 +192,11 @@ fn plane_of_micro_tiles(loops: &mut NestLoops, tile: MicroTile) -> Option<Plane>
     Some(Plane { micro_tile: Some(tile), ..plane(loops, unit, columns, rows, false) })
 }
 
-/// The stride of a loop on the side where an axis is packed, and its stride on the other side.
+/// Of a loop: the stride on the side where an axis is packed, and the stride on the other side.
 type Sides = fn(Stride) -> (isize, isize);
 
-/// Fuses an axis with the loops that continue it on the side where it is packed, until it spans `least` bytes
-/// on that side.
+/// Fuses an axis with further loops that continue it on the side where it is packed, until it spans `least`
+/// bytes on that side.
 fn lengthened(loops: &mut NestLoops, unit: usize, axis: Axis, least: usize, sides: Sides) -> Axis {
     let (mut extent, mut outer) = (axis.extent, SmallVec::<[_; 8]>::new());
     while extent.saturating_mul(unit) < least {

@@ -1,4 +1,4 @@
-//! The number of bits of an element on either side of a copy, and how elements are unpacked or packed.
+//! How many bits an element has on either side of a copy, and how elements are unpacked or packed.
 
 use std::cmp::Ordering;
 
@@ -37,13 +37,13 @@ impl Widths {
     }
 
     /// How a staging buffer of one byte for each element is filled from the source, and how the destination
-    /// is filled from such a buffer. `None` for a side that has a byte for each element.
+    /// is filled from such a buffer. `None` for a side with a byte for each element, which needs no buffer.
     pub(crate) fn changes(self) -> (Option<Change>, Option<Change>) {
         (self.unpacking().filter(|_| self.source < 8), self.packing().filter(|_| self.destination < 8))
     }
 
     fn unpacking(self) -> Option<Change> {
-        // An element that is packed again needs no sign extension: packing keeps the low bits only.
+        // An element that is packed again needs no sign extension, because only its low bits are packed.
         Change::new(self.source, WidthChange::Unpack { signed: self.signed && self.destination == 8 })
     }
 
@@ -55,7 +55,7 @@ impl Widths {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) bits: u16,
-    /// The least number of packed elements that fill whole bytes.
+    /// The least number of packed elements that fill a whole number of bytes.
     pub(crate) group: u64,
     /// The number of bytes that `group` packed elements fill.
     pub(crate) group_bytes: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// The change between elements of `bits` bits and elements of a byte. `None` for elements of a byte and
+    /// The change between elements of `bits` bits and elements of a byte. `None` if elements have a byte or
     /// more.
     fn new(bits: u32, change: WidthChange) -> Option<Change> {
         let (group, group_bytes) = match bits {
@@ -93,7 +93,7 @@ impl Change {
         WidthRow { bits: self.bits.into(), change: self.change, packed }
     }
 
-    /// How many bytes `elements` packed elements fill. `None` if they are not whole bytes.
+    /// How many bytes `elements` packed elements fill. `None` if these are not whole bytes.
     pub(super) fn whole_bytes(&self, elements: u64) -> Option<u64> {
         let groups = elements.is_multiple_of(self.group).then(|| elements.checked_div(self.group)).flatten();
         groups?.checked_mul(self.group_bytes)
