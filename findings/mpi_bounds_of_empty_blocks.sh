@@ -25,7 +25,7 @@ print(f"{sys.argv[1]}: {', '.join(f'{size} {true}' for size, true in seen)}")
 empty = {"mpich": (0, 0), "openmpi": (2**63 - 1, 1)}
 sys.exit(seen != [(8, (0, 8)), (8, (8, 8)), (4, (16, 4)), (0, empty[sys.argv[1]])])
 PYTHON
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self
 for library in mpich openmpi; do
-    LD_LIBRARY_PATH="$folder/env/lib" MPI4PY_MPIABI=$library OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        "$folder/env/bin/python" "$folder/datatypes.py" "$library"
+    TMPDIR="$folder" LD_LIBRARY_PATH="$folder/env/lib" MPI4PY_MPIABI=$library "$folder/env/bin/python" "$folder/datatypes.py" "$library"
 done
