@@ -1,4 +1,4 @@
-//! Copies that run once, in one of three ways:
+//! Copies that run once: by plain loops, by a kernel that is not kept, or by a plan.
 //!
 //! 1. If both sides are strided, and elements are whole bytes, the copy is a loop nest. Its loops are in the
 //!    order of the destination, and loops that continue each other are merged. If runs are few, plain loops
@@ -249,7 +249,7 @@ fn nest(
     let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
     for index in (first..MOST_PLAIN_LOOPS).rev() {
         let step = *list.get(index)?;
-        // The destination runs forwards, so this stride is not negative.
+        // The destination runs forwards, so no destination stride is negative.
         let destination = usize::try_from(step.destination).ok()?;
         if destination < span {
             return None;

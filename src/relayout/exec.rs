@@ -117,8 +117,8 @@ fn fill_boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destinatio
     }
 }
 
-/// Sets all elements, of `bits` bits each, for which the bytes have room to `pattern`, and the bits after
-/// them to zero.
+/// Fills the bytes with elements of `bits` bits, all equal to `pattern`. The bits after the last element
+/// become zero.
 fn fill_whole(mut destination: Destination<'_>, bits: u32, pattern: u128) {
     let end = destination.len();
     if pattern == 0 {

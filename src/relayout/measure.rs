@@ -27,8 +27,8 @@ const CANDIDATES: usize = 7;
 const LEAST_RUNS: usize = 2;
 /// How often each candidate runs at most.
 const MOST_RUNS: usize = 20;
-/// After each plan ran [`LEAST_RUNS`] times, no turn of all plans begins once this time has passed for each
-/// plan on average.
+/// The plans run in turns. After [`LEAST_RUNS`] turns, no turn begins once this time has passed for each plan
+/// on average.
 const MOST_TIME: Duration = Duration::from_millis(50);
 
 /// Shorter runs are repeated until they take this long together, because a clock has a resolution.

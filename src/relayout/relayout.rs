@@ -415,8 +415,8 @@ pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<
     if found < needed { Err(Error::buffer_too_short(what, needed, found)) } else { Ok(()) }
 }
 
-/// Returns the first `whole` bytes of a destination, and sets its bytes from `whole` to `end` to zero. By
-/// these, the size of a descriptor is rounded up.
+/// Returns the first `whole` bytes of a destination, and sets its bytes from `whole` to `end` to zero. These
+/// bytes round up the size of a descriptor.
 pub(super) fn without_tail<'a>(destination: &'a mut Destination<'_>, whole: usize, end: usize) -> Destination<'a> {
     let length = destination.len();
     let whole = whole.min(length);

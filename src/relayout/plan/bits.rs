@@ -187,7 +187,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     staged
 }
 
-/// The first loop that goes forwards on both sides and has this stride on one given side, and its index.
+/// The first loop that goes forwards on both sides and has this stride on the given side, and its index.
 fn loop_of_stride(copy: &CopyBox, of_source: bool, stride: u64) -> Option<(usize, Stride)> {
     copy.loops.iter().enumerate().find_map(|(index, step)| {
         let own = step.stride().filter(|own| own.ascends() && own.extent > 1)?;
@@ -227,7 +227,7 @@ struct StagedLoop {
 
 /// Plans a box that goes through staging buffers. A part of `staged` iterations of each loop fills a buffer,
 /// and these numbers divide the extents of the loops. Returns the loops around the parts, and the step that
-/// copies one.
+/// copies a part.
 fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Result<(CopyBox, Step), Error> {
     let mut outer = CopyBox { loops: Loops::new(), ..*copy };
     let mut inner: SmallVec<[StagedLoop; 6]> = SmallVec::new();
@@ -249,11 +249,11 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         Reverse(step.stride().map_or(u64::MAX, |stride| stride.source.unsigned_abs()))
     });
     if inner.is_empty() {
-        // No loop of neighbours, on either side, fills a buffer, so elements are copied one by one.
+        // No elements are neighbours on either side, so no buffer helps: elements are copied one by one.
         return Ok((outer, unstaged(1, widths, site)?));
     }
-    // In both buffers, elements have no gaps. The first has the order of the source, the second that of the
-    // destination. An element that the source repeats is unpacked once.
+    // In both buffers, elements have no gaps. The first buffer has the order of the source, the second buffer
+    // that of the destination. An element that the source repeats is unpacked once.
     let (unpack, pack) = widths.changes();
     sort_by_key(&mut inner, |step| step.source);
     let mut stage = 1_u64;
@@ -325,8 +325,8 @@ fn interleaved(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<
     found.map(resolved).transpose()
 }
 
-/// The rows of such a box, the loops around the rows, and where the first iteration starts, source and
-/// destination, in bytes.
+/// The rows of a box that `interleaved` copies, the loops around the rows, and where the first iteration
+/// starts, source and destination, in bytes.
 fn interleaved_rows(
     copy: &CopyBox,
     widths: Widths,

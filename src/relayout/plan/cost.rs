@@ -143,8 +143,8 @@ pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 /// begin inside lines. By trial (Zen 4).
 pub(crate) const DRAINED_LINES: usize = 16;
 
-/// The same number if units have 1 or 2 bytes: the staging buffer then has more rows, and room for fewer
-/// lines of each. By trial (Zen 4).
+/// How many lines of a row are collected there if units have 1 or 2 bytes. The staging buffer then has more
+/// rows, and room for fewer lines of each. By trial (Zen 4).
 pub(crate) const FEW_DRAINED_LINES: usize = 8;
 
 /// The least number of lines of a destination row that are collected in a staging buffer: a run of 256 bytes.

@@ -17,7 +17,7 @@ use super::machine::{Knobs, Site};
 
 /// The loops around a kernel that is to be chosen, outer to inner. Up to 8 loops need no allocation.
 ///
-/// In these loops the destination never counts down: a loop that goes backwards has a negative stride on the
+/// In a nest, the destination never counts down: a loop that goes backwards has a negative stride on the
 /// source.
 pub(crate) type NestLoops = SmallVec<[Loop; 8]>;
 
@@ -81,8 +81,8 @@ pub(super) fn stride_in_bytes(
     })
 }
 
-/// Reverses every loop that counts down on the source. It then reads the source front to back, and counts
-/// down on the destination. Returns where the first iteration starts now, instead of at `start`.
+/// Reverses every loop that counts down on the source. The loop then reads the source front to back, and
+/// counts down on the destination. Returns where the first iteration starts now, instead of at `start`.
 ///
 /// `None` if the new start is in front of a buffer.
 pub(super) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
@@ -116,7 +116,7 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     while let Some(index) =
         position(loops, |step| Some(step.source) == stride(run) && Some(step.destination) == stride(run))
     {
-        // Nothing saturates, because the run is inside both buffers and its length fits.
+        // Nothing saturates: the run is inside both buffers, so its length fits a `usize`.
         run = run.saturating_mul(loops.remove(index).extent());
     }
     run
@@ -169,7 +169,7 @@ pub(super) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     let most = JOINED_RUN.div_euclid(run);
     let joined = (2..=most).rev().find(|&joined| stride.extent.is_multiple_of(joined)).unwrap_or(stride.extent);
     if joined < stride.extent {
-        // Nothing saturates, because these are offsets in the buffers.
+        // Nothing saturates, because these strides are distances inside the buffers.
         let times = isize::try_from(joined).unwrap_or(isize::MAX);
         let outer = Stride {
             extent: stride.extent.div_euclid(joined),

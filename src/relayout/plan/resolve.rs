@@ -43,8 +43,8 @@ pub(crate) fn resolve(kernel: &mut Kernel, loops: &[Loop], site: Site<'_>) -> Ac
         Kernel::Runs { run, count, by } => (*by, prefetch) = runs(*run, *count, site),
         Kernel::Transpose { plane, by } => match permutation::interleaved(plane, site) {
             Some(blocks) => {
-                // The hardware prefetcher follows the long rows of large planes. If a plane is small, the
-                // next plane is prefetched.
+                // The hardware prefetcher follows the long rows of large planes. If the plane is small, or
+                // its rows are short, the next plane is prefetched.
                 let bytes = plane.source_row() * plane.rows.extent;
                 let short = site.prefetch && (bytes < SMALL_PLANE || plane.source_row() < LONG_RUN);
                 prefetch = if short { iterations_ahead(bytes) } else { Prefetch::None };
@@ -82,7 +82,7 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Runs, Prefetch) {
     match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
-            // If an iteration has many runs, their prefetches would fill the queue of outstanding misses.
+            // Only few runs are prefetched: many prefetches would fill the queue of outstanding misses.
             let few = prefetch && count.extent <= FEW_RUNS;
             (Runs::Words, if few { iterations_ahead(run * count.extent) } else { Prefetch::None })
         }
@@ -123,9 +123,9 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     let units = register / unit;
     let fills_registers = site.knobs.fills_registers.unwrap_or(site.streaming);
     let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
-    // If there are as many rows as a register has units, or twice as many, the rows may also be transposed in
-    // blocks, which avoid cache-set conflicts. If the rows of a small plane do not fill a register,
-    // interleaving takes longer than copying unit by unit.
+    // If there are as many rows as a register has units, or twice as many, `fills_registers` decides: such
+    // rows may also be transposed in blocks, which avoid cache-set conflicts. If the rows of a small plane do
+    // not fill a register, interleaving takes longer than copying unit by unit.
     let few = |count: usize, row: usize| match count {
         _ if small && row * unit < register => false,
         2..=4 => units > count,

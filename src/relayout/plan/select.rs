@@ -156,13 +156,14 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     }
     let few_interleaved = dense_destination && rows.extent <= MOST_INTERLEAVED;
     let few_deinterleaved = dense_source && columns.extent <= MOST_INTERLEAVED;
-    // If columns go backwards on the source, the last one comes first, and destination offsets fall.
+    // If columns go backwards on the source, the plane begins with the last one. Destination offsets then
+    // fall.
     let backwards = columns.source < 0;
     let offsets = if backwards { columns.destination.checked_neg() } else { Some(columns.destination) };
     let offsets = offsets.unwrap_or_else(|| unreachable!("a stride inside a buffer"));
     let mut columns = Axis::new(columns.extent, offsets);
     let mut rows = Axis::new(rows.extent, rows.source);
-    // Few interleaved rows (two by two, four by four) have their own kernels, for which no axis is
+    // Few interleaved or deinterleaved rows (two, four) have their own kernels, for which no axis is
     // lengthened.
     if !few_interleaved && !few_deinterleaved {
         // By fused loops, first the columns become a line on the source, then the rows a long run on the

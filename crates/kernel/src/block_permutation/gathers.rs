@@ -55,7 +55,7 @@ const NOTHING: u8 = 0x80;
 #[repr(align(64))]
 struct Line([u8; 64]);
 
-/// Vectors of a period that take as many rounds of loads and shuffles, and are made by one unrolled loop.
+/// Vectors of a period that take equally many rounds of loads and shuffles, made by one unrolled loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) rounds: usize,
@@ -68,8 +68,8 @@ pub(crate) struct Group {
 ///
 /// # Invariants
 ///
-/// 1. Every window of `window` bytes is inside the source bytes of a period. These are `(blocks - 1) *
-///    |source_step| + span` bytes.
+/// 1. Every window of `window` bytes is inside the source bytes of a period, whose number is
+///    `(blocks - 1) * |source_step| + span`.
 /// 2. Every entry of `offsets` is at least a vector in front of the end of a period on the destination.
 /// 3. The number of entries of `offsets` is the number of vectors of a period. For each of these vectors, the
 ///    other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
@@ -82,7 +82,7 @@ pub(crate) struct Gathers {
     blocks: usize,
     /// How many shuffles a vector takes: one, or two if atoms are nibbles.
     times: usize,
-    /// The vectors of each number of rounds, the lowest first. Only `group_count` entries are used.
+    /// How many vectors there are of each number of rounds. Only the first `group_count` entries are used.
     groups: [Group; MOST_WINDOWS],
     group_count: usize,
     /// The destination offset of each vector, in bytes from the start of a period.

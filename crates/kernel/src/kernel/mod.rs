@@ -63,7 +63,7 @@ pub enum Kernel {
         run: usize,
         /// The offsets of each run, source and destination, from the start of an iteration of `count`.
         offsets: Offsets,
-        /// The number of iterations of that inner loop, and its strides, which are at least 0.
+        /// The inner loop of the kernel: its number of iterations, and its strides, which are at least 0.
         count: Stride,
     },
     /// Transposes a plane.

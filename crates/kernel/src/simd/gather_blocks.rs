@@ -104,8 +104,8 @@ impl LastBlocks {
     /// * `bytes` bytes, fewer than a vector has, are readable at `from + at`.
     #[inline(always)]
     unsafe fn load<V: Vector>(&self, from: *const u8) -> V {
-        // SAFETY: `bytes` bytes are readable at `from + at`, by the contract. A table of indices has a line,
-        // which is at least a vector.
+        // SAFETY: `bytes` bytes are readable at `from + at`, by the contract. `indices` has the bytes of a
+        // line, which is at least a vector.
         unsafe { V::shuffle([V::load_partial(from.add(self.at), self.bytes)], V::load(self.indices.as_ptr())) }
     }
 }
@@ -136,12 +136,12 @@ impl Operation for WholeBlocks<'_> {
         let front = if backwards && walk.streaming { V::BYTES - step } else { 0 };
         let mut placed = [0; LINE];
         placed[front..front + step].copy_from_slice(&shifted[..step]);
-        // SAFETY: a table of indices has a line, which is at least a vector.
+        // SAFETY: `placed` has the bytes of a line, which is at least a vector.
         let order = unsafe { V::load(placed.as_ptr()) };
         let tail = LastBlocks { at: if backwards { 0 } else { whole * step }, bytes: left, indices: last };
         for iteration in walk.iterations() {
-            // Vector `i`, for `i` below `whole`, is loaded `i * delta` bytes after `first`. There it is
-            // inside the span, whose length on both sides is `bytes`, at least `i * step + V::BYTES`.
+            // Vector `i`, for `i` below `whole`, is loaded `i * delta` bytes after `first`. That is inside
+            // the span: its length on both sides, `bytes`, is at least `i * step + V::BYTES`.
             let (first, delta) = match backwards {
                 true => (iteration.from.wrapping_add(bytes - V::BYTES), step.wrapping_neg()),
                 false => (iteration.from, step),
@@ -151,9 +151,9 @@ impl Operation for WholeBlocks<'_> {
                 // The source is read front to back, in the direction that hardware prefetchers follow.
                 for n in 0..whole {
                     let i = if backwards { whole - 1 - n } else { n };
-                    // SAFETY: vector `i` is inside the span, on the source and on the destination. There it
-                    // is aligned, because it is `i` whole vectors after an aligned address. A prefetch may be
-                    // given any address.
+                    // SAFETY: vector `i` is inside the span, on the source and on the destination. Its
+                    // destination is aligned: it is `i` whole vectors after an aligned address. A prefetch
+                    // may be given any address.
                     unsafe {
                         if ahead != 0 {
                             V::prefetch(source(i).wrapping_add(ahead));
@@ -448,7 +448,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         tables
     }
 
-    /// Returns a vector made of the windows and by the indices that the next entries of the tables name.
+    /// Returns the next vector: loads the next windows of the tables, and shuffles them by the next indices.
     ///
     /// # Safety
     ///
@@ -467,7 +467,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
                 // SAFETY: the tables have an entry for each round, whose window is a whole register.
                 *register = unsafe { V::load(window(tables.windows.add(round))) };
             }
-            // SAFETY: all rounds share one vector of indices. Both tables move on to the next vector.
+            // SAFETY: all rounds share one vector of indices. Windows and indices move on to the next vector.
             unsafe {
                 let index = V::load(tables.indices);
                 tables.windows = tables.windows.add(ROUNDS);
@@ -483,7 +483,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
                 *pointer = window(unsafe { tables.windows.add(lane) });
             }
             // SAFETY: the window of each pointer is as long as a lane. A round has one vector of indices, and
-            // both tables move on to the next round.
+            // windows and indices move on to the next round.
             unsafe {
                 bytes = bytes.or(V::load_lanes(lanes).shuffle_in_lanes(V::load(tables.indices)));
                 tables.windows = tables.windows.add(LANES);

@@ -251,7 +251,7 @@ impl InterleaveRows<'_> {
                 streaming,
                 signed: self.signed,
             };
-            // SAFETY: the block has whole registers of the columns, which the contract covers.
+            // SAFETY: `block` is the whole registers of these columns, which the contract covers.
             unsafe { shuffle(&block) };
         }
     }
@@ -340,8 +340,8 @@ unsafe fn part<V: Vector>(
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
         // SAFETY: `loaded` has room for `ROWS` registers, and `sources` is at most `ROWS`. From column
-        // `first` on, `bytes` columns are readable in each source row, or `bytes * sources` bytes in the only
-        // one.
+        // `first` on, `bytes` columns are readable in each source row, or `bytes * sources` bytes in the
+        // dense row.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {

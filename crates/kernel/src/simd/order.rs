@@ -39,8 +39,8 @@ impl Iterator for Scattered {
     fn next(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
         loop {
-            // All numbers below the power of two come, because the factor is 1 modulo 4 and the summand is
-            // odd.
+            // The generator makes all numbers below the power of two, because the factor is 1 modulo 4 and
+            // the summand is odd.
             self.number = self.number.wrapping_mul(69).wrapping_add(35) & self.mask;
             if self.number < self.count {
                 return Some(self.number);

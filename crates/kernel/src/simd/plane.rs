@@ -346,7 +346,7 @@ struct Order<'a> {
     panels: &'a Panels,
     columns: usize,
     rows: usize,
-    /// The first row of the first panel. The rows above it end at the first line of every destination row.
+    /// The first row of the first panel. The rows above it come before the first line of a destination row.
     head: usize,
     /// The first of the columns that are kept now; then the first column and the first row of the next panel.
     kept_from: usize,

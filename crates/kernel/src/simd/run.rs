@@ -14,7 +14,7 @@ use super::walk::Walk;
 use crate::kernel::{BitInterleave, Kernel, Rows, Transpose, WidthChange, WidthRow};
 use crate::level::SMALL_PROGRAM;
 
-/// The code of all kernels at one level: [`run`] over its vectors.
+/// A function that runs any kernel at one level: [`run`] for the vectors of the level.
 pub(crate) type Run = unsafe fn(&Kernel, &Walk<'_>);
 
 /// Runs a kernel with vectors of type `V`. This function is compiled without the features of `V`, and calls

@@ -117,7 +117,7 @@ pub(super) unsafe fn square<
     // SAFETY: one vector of each source row is loaded, and one vector is stored to each destination row, as
     // the contract allows.
     unsafe {
-        // The prefetches come before the shuffles, because they would take registers from the shuffles.
+        // The prefetches come before the shuffles: between shuffles, prefetches would take registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
         let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         for (group, lanes) in groups.iter().enumerate() {

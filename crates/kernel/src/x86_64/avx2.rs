@@ -137,7 +137,7 @@ unsafe impl Vector for Ymm {
         // SAFETY: the CPU has AVX2, by the contract of `Vector`. Only registers are touched.
         unsafe {
             if UNIT == 2 {
-                // For units of 2 bytes, the compiler would make three instructions of each byte shuffle.
+                // Units of 2 bytes are packed: the compiler makes three instructions of each byte shuffle.
                 let (a, b) = (self.0, other.0);
                 let even = |x| _mm256_and_si256(x, _mm256_set1_epi32(0xffff));
                 let (evens, odds) = (

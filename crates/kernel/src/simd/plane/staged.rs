@@ -81,7 +81,7 @@ pub(super) struct Ends {
 ///
 /// * `bytes` bytes are readable at `from` and writable at `to`.
 /// * Unless the run is the first, a line in front of `from` is writable, `kept` was filled by a run that ends
-///   at `to`, and the destination line in which `to` is is writable from its start on.
+///   at `to`, and the destination line that `to` points into is writable from its start on.
 /// * Unless the run is the last, `bytes` is at least a line.
 #[inline(always)]
 pub(super) unsafe fn drain<V: Vector>(
