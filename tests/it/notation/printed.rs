@@ -70,7 +70,7 @@ const LITERT: &str = "{'name': 'x', 'index': 0, 'shape': array([1, 8, 8, 3], dty
 const SHARED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>";
 
 /// The texts of ndarray 0.17, candle-core 0.11, rten-tensor 0.27, safetensors 0.8, JAX 0.10.2, TensorFlow
-/// 2.21, Keras 3.15, coremltools 9.0 and LiteRT 2.3, ggml's fields, and lines of gguf-dump (gguf 0.19).
+/// 2.21, Keras 3.15, coremltools 9.0, LiteRT 2.3, cuDNN's frontend 1.32, gguf-dump 0.19, and ggml's fields.
 #[test]
 fn prints_of_rust_libraries_and_of_ggml() {
     let array = ndarray::Array2::<f32>::zeros((2, 3));
@@ -94,6 +94,7 @@ fn prints_of_rust_libraries_and_of_ggml() {
         ("<KerasTensor shape=(8, 3), dtype=float32, sparse=False, ragged=False, name=a>".into(), "f32[8,3]"),
         ("{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }".into(), "f16[2,3]"),
         (LITERT.into(), "s8[1,8,8,3]"),
+        ("\"x\": {\"dim\": [2, 3], \"stride\": [1, 2], \"dtype\": \"data_type.HALF\", \"is_virtual\": false, \"uid\": 1}".into(), "f16[2,3]:[1,2]"),
         ("{\"dataType\":\"float32\",\"shape\":[2,3]}".into(), "f32[2,3]"),
         ("TensorType(name=x, shape=(1, 3, 224, 224), dtype=fp32)".into(), "f32[1,3,224,224]"),
         ("      9:       1536 |   512,     3,     1,     1 | F16     | blk.0.F16".into(), "f16[1,1,3,512]"),

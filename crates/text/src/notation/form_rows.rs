@@ -80,10 +80,16 @@ const TORCH_SIZE: Form = Form {
     close: "",
     ..TORCH
 };
-
+// What JAX, TensorFlow and coremltools print of arguments, which are packed.
+const ARGUMENT: Form = Form {
+    text: "",
+    begins: &["ShapeDtypeStruct(", "TensorSpec(", "TensorType("],
+    skips: &["name", "sharding", "weak_type"],
+    ..NUMPY
+};
 const PLAIN: Form = Form { notation: Notation::Strides, text: "", ..NUMPY };
 
-pub(super) const FORMS: [Form; 31] = [
+pub(super) const FORMS: [Form; 32] = [
     NUMPY,
     Form {
         text: "",
@@ -125,13 +131,8 @@ pub(super) const FORMS: [Form; 31] = [
         ..TORCH
     },
     Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
-    // What JAX, TensorFlow and coremltools print of arguments, which are packed.
-    Form {
-        text: "",
-        begins: &["ShapeDtypeStruct(", "TensorSpec(", "TensorType("],
-        skips: &["name", "sharding", "weak_type"],
-        ..NUMPY
-    },
+    ARGUMENT,
+    Form { begins: &["ShapedArray("], front: &[Of(Type), Of(Sizes)], ..ARGUMENT },
     // The header of a .npy file, and what LiteRT's `get_input_details` gives.
     Form {
         text: "",
@@ -215,13 +216,13 @@ pub(super) const FORMS: [Form; 31] = [
         close: "}",
         ..PLAIN
     },
-    // A tensor of a safetensors header, and a descriptor of WebNN.
+    // Tensors of a safetensors header, of a graph of cuDNN's frontend, and a descriptor of WebNN.
     Form {
-        begins: &["{\"dtype\"", "{\"dataType\"", "{\"shape\"", "{\"data_offsets\""],
+        begins: &["{\"dtype\"", "{\"dataType\"", "{\"shape\"", "{\"data_offsets\"", "{\"dim\""],
         front: &[Token("{")],
         assign: "\":",
-        keys: &[("dtype", Type), ("dataType", Type), ("shape", Sizes)],
-        skips: &["data_offsets"],
+        keys: &[("dtype", Type), ("dataType", Type), ("shape", Sizes), ("dim", Sizes), ("stride", Strides)],
+        skips: &["data_offsets", "is_virtual", "uid"],
         close: "}",
         ..PLAIN
     },

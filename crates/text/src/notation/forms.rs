@@ -66,13 +66,11 @@ impl Fields {
         Ok(match field {
             Type => {
                 let is_class = cursor.eat("<class ");
-                let (data_type, block_type) = read_type(cursor)?;
-                if is_class {
-                    cursor.expect(">", "`>`")?;
-                }
-                match data_type {
-                    Some(data_type) => self.data_type.replace(data_type).is_some(),
-                    None => core::mem::replace(&mut self.block_type, block_type).is_some(),
+                let read = read_type(cursor)?;
+                let _ = is_class && cursor.eat(">");
+                match read {
+                    (Some(data_type), _) => self.data_type.replace(data_type).is_some(),
+                    (None, block_type) => core::mem::replace(&mut self.block_type, block_type).is_some(),
                 }
             }
             Sizes => self.sizes.replace(read_list(cursor, |cursor| cursor.number("a size"))?).is_some(),
@@ -137,6 +135,7 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<(Option<DataType>, Option<BlockT
     };
     cursor.move_to(at);
     let quote = cursor.eat("\"");
+    let _ = cursor.eat("data_type.");
     let word = cursor.word();
     let read = (element_type(word), word.parse().ok());
     if quote && !cursor.eat("\"") || read == (None, None) || cursor.peek() == Some(b'.') {

@@ -3,7 +3,7 @@
 use tensor_layout::Error;
 
 /// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 22] = [
+const NO_LAYOUT: [(&str, &str); 21] = [
     ("Swizzle<", SWIZZLE),
     ("#blocked", TRITON),
     ("#linear", TRITON),
@@ -21,7 +21,6 @@ const NO_LAYOUT: [(&str, &str); 22] = [
     ("BlockedLayout(", TRITON),
     ("shape: [", UNIT),
     ("shape: (", UNIT),
-    ("shape: torch.Size(", UNIT),
     ("Tensor[", UNKNOWN),
     ("FakeTensor(", UNKNOWN),
     ("tensor(...", UNKNOWN),

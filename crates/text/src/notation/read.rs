@@ -131,12 +131,6 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Read, &'static str), Erro
         }
         return Ok((read, NOTHING));
     }
-    if cursor.eat("ShapedArray(") {
-        let (read, _) = unquoted(cursor)?;
-        let _ = cursor.eat(", weak_type=True");
-        cursor.expect(")", "`, weak_type=True` or `)`")?;
-        return Ok((read, NOTHING));
-    }
     unquoted(cursor)
 }
 

@@ -30,7 +30,7 @@ use tensor_layout::map::{IndexMap, Swizzle};
 
 use super::no_layout::{refuse_without_layout, without_alias};
 use super::types::element_type;
-use crate::numbers::list;
+use crate::numbers::{list, tuple};
 use crate::swizzle::mask;
 
 /// The bits of an index that one bit of an offset sets, one number for each axis.
@@ -93,14 +93,6 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) 
     let alias = rest.len().saturating_sub(without_alias(rest).len());
     let at = cursor.position().saturating_add(alias);
     cursor.move_to(at);
-    let (buffers, sizes) = match sizes {
-        [buffers, own @ ..] if !own.is_empty() && own.len() == rank_of(cursor.rest()) => (Some(*buffers), own),
-        _ => (None, sizes),
-    };
-    if let Some(size) = sizes.iter().find(|size| !size.is_power_of_two()) {
-        return Err(refused(format!("Triton's sizes are powers of two, and {size} is not")));
-    }
-    let tensor = Tensor { buffers, sizes, data_type };
     let is_gluon = !cursor.rest().starts_with('#');
     let Some((name, _, keys)) = ENCODINGS.iter().find(|(own, gluon, _)| cursor.eat(own) || cursor.eat(gluon)) else {
         let expected = "#ttg.swizzled_shared, #ttg.nvmma_shared, #ttg.padded_shared or #ttg.shared_linear (an alias \
@@ -127,6 +119,21 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) 
     if !is_gluon {
         cursor.expect(">", "`>`")?;
     }
+    // A tensor has the axes of its encoding, or one more.
+    let rank = match (fields.get("rank"), fields.get("order")) {
+        (Some(rank), _) => rank.number().and_then(|rank| usize::try_from(rank).ok()).unwrap_or(0),
+        (None, Some(order)) => order.list().len(),
+        (None, None) if *name == "#ttg.nvmma_shared<" => 2,
+        (None, None) => 0,
+    };
+    let (buffers, sizes) = match sizes {
+        [buffers, own @ ..] if !own.is_empty() && own.len() == rank => (Some(*buffers), own),
+        _ => (None, sizes),
+    };
+    if let Some(size) = sizes.iter().find(|size| !size.is_power_of_two()) {
+        return Err(refused(format!("Triton's sizes are powers of two, and {size} is not")));
+    }
+    let tensor = Tensor { buffers, sizes, data_type };
     if fields.get("[..]").is_some() {
         let pairs = fields.bases("[..]", 2)?;
         padding.extend(pairs.iter().filter_map(|pair| Some((*pair.first()?, *pair.last()?))));
@@ -144,18 +151,6 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) 
         _ => fields.bases("offset", sizes.len())?,
     };
     tensor.map(&bases, &padding)
-}
-
-/// The number of axes of an encoding, which `order` or `rank` says. `nvmma_shared` has 2 without it. It is 0
-/// for other encodings.
-fn rank_of(encoding: &str) -> usize {
-    let encoding = encoding.replace(" = ", "=");
-    match (encoding.split_once("rank="), encoding.split_once("order=[")) {
-        (Some((_, rank)), _) => rank.split(['}', ')', ',']).next().and_then(|rank| rank.parse().ok()).unwrap_or(0),
-        (None, Some((_, order))) => order.split(']').next().map_or(0, |axes| axes.split(',').count()),
-        (None, None) if encoding.starts_with("#ttg.nvmma_shared<") => 2,
-        _ => 0,
-    }
 }
 
 struct Tensor<'t> {
@@ -376,18 +371,10 @@ impl<'t> Fields<'t> {
                 return Err(cursor.error_at(at, &format!("one of the fields {}", names.join(", "))));
             };
             cursor.expect("=", "`=`")?;
+            let numbers = |cursor: &mut Cursor<'_>| tuple(cursor, |cursor| cursor.number("a number"));
             let value = match cursor.peek() {
-                Some(b'[') => {
-                    cursor.eat("[");
-                    if cursor.peek() == Some(b'[') {
-                        Value::Lists(cursor.list("]", |cursor| {
-                            cursor.expect("[", "`[`")?;
-                            cursor.list("]", |cursor| cursor.number("a number"))
-                        })?)
-                    } else {
-                        Value::List(cursor.list("]", |cursor| cursor.number("a number"))?)
-                    }
-                }
+                Some(b'[') if cursor.rest().starts_with("[[") => Value::Lists(tuple(cursor, numbers)?),
+                Some(b'[') => Value::List(numbers(cursor)?),
                 Some(b't' | b'f' | b'T' | b'F') => match cursor.word() {
                     "true" | "True" => Value::Flag(true),
                     "false" | "False" => Value::Flag(false),
