@@ -46,7 +46,7 @@ pub struct Settings {
     pub stores: Stores,
     /// The least size in bytes of the [pieces](super::Relayout::partition) that the copy is cut into. `None`
     /// stands for 256 KiB, from which on a piece is worth a thread of a pool. To start a thread takes about
-    /// 20 microseconds, and is worth that for pieces of 1 MiB or more.
+    /// 20 microseconds, which a piece is worth from 1 MiB on.
     pub least_piece: Option<u64>,
     /// The highest kernel level that is used, for tests and measurements. If this CPU lacks the level, its
     /// highest level is used. `None` stands for [`level_in_use`](super::level_in_use).

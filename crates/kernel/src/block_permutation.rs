@@ -137,7 +137,7 @@ pub(crate) enum Shuffles {
 pub struct PermutedBlocks {
     /// The blocks that each iteration of the outer loops copies.
     pub permutation: BlockPermutation,
-    /// The remaining loops, outer to inner, with strides in bytes.
+    /// The loops outside of the blocks, outer to inner, with strides in bytes.
     pub outer: Vec<Stride>,
     /// Where the first iteration begins on the source and on the destination, in bytes.
     pub start: (usize, usize),
@@ -198,7 +198,7 @@ impl BlockLoops {
         Some(BlockLoops { atom, loops, inside, block: block / per_byte, source_step, start })
     }
 
-    /// The number of blocks in an iteration of the remaining loops.
+    /// The number of blocks in each iteration of the loops outside of the blocks.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.loops[self.inside].extent

@@ -138,7 +138,7 @@ pub(crate) mod cpuid {
 
     /// Returns the size of a cache in bytes, and its number of ways.
     fn geometry(cache: &CpuidResult) -> Option<(usize, usize)> {
-        // CPUID stores each of these numbers reduced by one.
+        // In EBX and ECX, CPUID stores every number of a cache reduced by one.
         let field = |bits: u32| usize::try_from(bits).ok()?.checked_add(1);
         let (line, partitions) = (field(cache.ebx & 0xfff)?, field(cache.ebx >> 12 & 0x3ff)?);
         let (ways, sets) = (field(cache.ebx >> 22)?, field(cache.ecx)?);

@@ -45,7 +45,7 @@ impl Spanned {
 pub(crate) struct Room {
     /// How many more boxes there may be.
     boxes: usize,
-    /// How many more entries the tables of these boxes may have. A strided loop counts as two entries.
+    /// How many more entries the tables of clipped boxes may have. A strided loop counts as two entries.
     entries: u64,
     /// How many more loops and entries may be visited.
     steps: u64,

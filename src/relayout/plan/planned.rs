@@ -28,7 +28,7 @@ pub(crate) enum PlannedBox {
     Plain(Plain),
     /// A box whose elements are whole bytes on both sides: one copy.
     Copy(Copy),
-    /// Any other box. Its elements begin inside bytes, or are unpacked or packed.
+    /// A box whose elements begin inside bytes, or are unpacked or packed.
     Steps(StepBox),
 }
 
@@ -124,7 +124,7 @@ pub(super) fn is_cheap(nest: &Plain, kernel_copies_runs: bool) -> bool {
     nest.runs().saturating_mul(pieces) <= MOST_PIECES && is_plain(nest, MOST_PIECES)
 }
 
-/// Bytes of the parts in which the cost of a plain loop nest is counted.
+/// The length, in bytes, of the parts by which the cost of a plain loop nest is counted.
 const PIECE: usize = 32;
 
 /// The most parts of [`PIECE`] bytes that a run counts as. A longer run is one call of `memcpy`, which takes

@@ -32,7 +32,7 @@ pub(crate) struct Passes {
 #[derive(Debug, Clone)]
 pub(crate) struct Pass {
     pub(crate) program: Box<Program>,
-    /// How many elements the buffer has, and how many bits an element has.
+    /// How many elements the packed buffer has, and how many bits an element has.
     pub(crate) elements: u64,
     pub(crate) bits: u32,
 }

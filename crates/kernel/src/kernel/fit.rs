@@ -88,7 +88,8 @@ impl Kernel {
                     && tile
             }
             Kernel::InterleaveBits { rows, .. } => !SMALL_PROGRAM && matches!(rows.bits, 1 | 2 | 4),
-            // The fields of these kernels are private, and their constructors make the tables that fit them.
+            // The constructors of block permutations and channels checked the private fields and made the
+            // tables.
             Kernel::PermuteBlocks(_) | Kernel::Channels(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
         }

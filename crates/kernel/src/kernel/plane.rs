@@ -232,7 +232,7 @@ impl Axis {
     /// Returns the axis with further loops outside of it. Each loop is a pair of stride and extent; the
     /// innermost loop comes first.
     pub fn inside(self, outer: &[(usize, usize)]) -> Axis {
-        // No product saturates and no sum wraps, because all these offsets are inside a buffer.
+        // No product saturates and no sum wraps, because every offset of an axis is inside a buffer.
         let extent = outer.iter().fold(self.extent, |product, &(_, extent)| product.saturating_mul(extent));
         let numbers = self.loops().chain(outer.iter().copied()).count().saturating_mul(2).saturating_add(1);
         let mut offsets = Vec::with_capacity(extent.saturating_add(numbers));

@@ -32,7 +32,7 @@ impl Operation for TransposeRuns<'_> {
         if let Some(cut) = unaligned
             && walk.start.1.align_offset(LINE) != 0
         {
-            // SAFETY: `panels` has this contract. `Kernel::fit` checked that the panels `cut` fit the plane.
+            // SAFETY: `panels` has this function's contract. `Kernel::fit` checked that `cut` fits the plane.
             return unsafe { panels::<V>(walk, plane, &cut) };
         }
         match order {
