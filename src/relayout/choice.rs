@@ -1,5 +1,5 @@
-//! The questions that a plan answers (such as `stores`), and a *choice*: answers that replace those of the
-//! cost model.
+//! The questions that a plan answers (as whether it streams), and a *choice*: answers that replace those of
+//! the cost model.
 //!
 //! The cost model answers every question from the caches and the pair of layouts. Where its answers are
 //! close, only a measurement decides. A *choice* overrides some answers. Its text has a version and one word

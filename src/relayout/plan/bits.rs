@@ -162,7 +162,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     let group = unpack.map_or(1, |change| change.group).max(pack.map_or(1, |change| change.group));
     for (of_source, length) in steps {
         let mut run = 1;
-        // While the run on this side is too short, the loop that continues it is added, at least in part.
+        // While the run on the given side is too short, the loop that continues the run is added.
         while run < length
             && let Some((index, Stride { extent, .. })) = loop_of_stride(copy, of_source, run)
             && let Some(own) = staged.get(index).copied()

@@ -143,7 +143,7 @@ pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 /// begin inside lines. By trial (Zen 4).
 pub(crate) const DRAINED_LINES: usize = 16;
 
-/// How many lines of a row are collected there if units have 1 or 2 bytes. The staging buffer then has more
+/// How many cache lines of a row the staging buffer collects if units have 1 or 2 bytes. It then has more
 /// rows, and room for fewer lines of each. By trial (Zen 4).
 pub(crate) const FEW_DRAINED_LINES: usize = 8;
 

@@ -88,8 +88,7 @@ impl Kernel {
                     && tile
             }
             Kernel::InterleaveBits { rows, .. } => !SMALL_PROGRAM && matches!(rows.bits, 1 | 2 | 4),
-            // The constructors of block permutations and channels checked the private fields and made the
-            // tables.
+            // Block permutations and channels have private fields, which their constructors checked.
             Kernel::PermuteBlocks(_) | Kernel::Channels(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
         }
