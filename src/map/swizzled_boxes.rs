@@ -270,7 +270,7 @@ impl Nest {
     /// Appends a box for each value of the bits that flip others. Each loop counts through bits of its own.
     fn flip(self, side: &Side, moved: &mut Vec<Nest>) -> Option<()> {
         let start = self.offset(side);
-        let (mut seen, mut reach) = ((start % side.span) & -side.low, start % side.low);
+        let (mut seen, mut reach) = (start & -side.low, start % side.low);
         let mut varying = 0;
         for &step in self.loops.iter().filter(|step| !side.moves_alike(**step)) {
             let (stride, bits) = (side.stride(step), step.last(side.side));

@@ -31,6 +31,10 @@ fn what_goes_backwards_has_a_sign() {
     let side: Layout = "u8[40,300]".parse().unwrap();
     let plan = reversing(&side, &side, &[0]).unwrap().with_streaming(false);
     says(&plan, &["(+300, -300)"]);
+    // Mirrored rows are permuted, where the level has vectors.
+    let rows = reversing(&side, &side, &[1]).unwrap();
+    let is_permuted = |level| rows.clone().with_kernel_level(level).explain().contains("PermuteBlocks(");
+    assert!(Level::SOFTWARE.iter().all(|&level| is_permuted(level)) && !is_permuted(Level::Portable));
 }
 
 #[test]
@@ -61,7 +65,7 @@ fn kernels_are_chosen_for_the_level() {
         for caches in CACHES {
             for (from, to, kernel) in [
                 ("f32[4096,4096]{1,0}", "f32[4096,4096]{0,1}", "by: Panels("),
-                ("f32[200,300]{1,0}", "f32[200,300]{0,1}", "by: Panel"),
+                ("f32[40,50]{1,0}", "f32[40,50]{0,1}", "by: Panel {"),
                 ("u8[16,3,1080,1920]:NCHW", "u8[16,3,1080,1920]:NHWC", "by: Interleave("),
                 ("f16[16,3,1080,1920]:NHWC", "f16[16,3,1080,1920]:NCHW", "by: Deinterleave("),
                 ("bf16[64,512]{1,0}", "bf16[64,512]{1,0:T(8,128)(2,1)}", "by: Interleave("),

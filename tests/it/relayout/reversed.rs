@@ -214,3 +214,12 @@ fn axes_that_are_not_there_are_refused_and_short_ones_change_nothing() {
     twice.run(b"abcd", &mut turned).unwrap();
     assert_eq!((&turned, twice.reversed_axes()), (b"dcba", &[1][..]));
 }
+
+/// Rows upside down: the piece that writes the first two rows reads the last two.
+#[test]
+fn a_piece_reads_the_rows_that_it_writes_mirrored() {
+    let rows: ArrayShape = "u8[4,10]{1,0}".parse().unwrap();
+    let pieces = reversing(&rows, &rows, &[0]).unwrap().cut(2, 1);
+    let ranges: Vec<_> = pieces.iter().map(|piece| (piece.destination_range(), piece.source_range())).collect();
+    assert_eq!(ranges, [(0..20, 20..40), (20..40, 0..20)]);
+}

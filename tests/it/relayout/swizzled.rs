@@ -56,6 +56,13 @@ fn the_modes_of_tensor_maps() {
     check_all(&a, &b, Padding::Keep, 2).unwrap();
 }
 
+/// Offsets inside a window and of windows carry into bit 3, which is flipped.
+#[test]
+fn windows_that_overlap() {
+    let windows = side("u8[8,4]:[2,1]").swizzled(&[(3, 1 << 4)]);
+    check_all(&windows, &side("u8[8,4]:[4,1]"), Padding::Keep, 1).unwrap();
+}
+
 #[test]
 fn blocks_of_a_swizzle_are_permuted_together() {
     let plain = side("f16[256,64]:[64,1]");
@@ -64,6 +71,10 @@ fn blocks_of_a_swizzle_are_permuted_together() {
         let boxes = Relayout::new(&from.map, &to.map).unwrap();
         assert_eq!(boxes.passes().next().unwrap().box_count, 8);
     }
+    // Rows 1 to 7 begin inside a span: pieces of one, two and four rows, and a box for each row.
+    let part = swizzled.map.slice(&[1..8, 0..64]).unwrap();
+    let boxes = Relayout::new(&part, &side("f16[7,64]:[72,1]").map).unwrap();
+    assert_eq!(boxes.passes().map(|pass| pass.box_count).collect::<Vec<_>>(), [7]);
 }
 
 proptest! {
