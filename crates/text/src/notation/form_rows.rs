@@ -80,11 +80,11 @@ const TORCH_SIZE: Form = Form {
     close: "",
     ..TORCH
 };
-// What JAX, TensorFlow and coremltools print of arguments, which are packed.
+// What JAX, TensorFlow and coremltools print of arguments and values, which are packed.
 const ARGUMENT: Form = Form {
     text: "",
     begins: &["ShapeDtypeStruct(", "TensorSpec(", "TensorType("],
-    skips: &["name", "sharding", "weak_type"],
+    skips: &["name", "numpy", "ragged", "sharding", "sparse", "weak_type"],
     ..NUMPY
 };
 const PLAIN: Form = Form { notation: Notation::Strides, text: "", ..NUMPY };
@@ -133,6 +133,7 @@ pub(super) const FORMS: [Form; 32] = [
     Form { text: "", begins: &["shape=("], close: "", ..NUMPY },
     ARGUMENT,
     Form { begins: &["ShapedArray("], front: &[Of(Type), Of(Sizes)], ..ARGUMENT },
+    Form { begins: &["<tf.Tensor: ", "<KerasTensor "], close: ">", ..ARGUMENT },
     // The header of a .npy file, and what LiteRT's `get_input_details` gives.
     Form {
         text: "",
@@ -142,15 +143,6 @@ pub(super) const FORMS: [Form; 32] = [
         keys: &[("descr", Type), ("dtype", Type), ("shape", Sizes), ("fortran_order", Only("False"))],
         skips: &["name", "index", "shape_signature", "quantization", "quantization_parameters", "sparsity_parameters"],
         close: "}",
-        ..NUMPY
-    },
-    // Tensors of TensorFlow and Keras, which are packed.
-    Form {
-        text: "",
-        begins: &["<tf.Tensor: ", "<KerasTensor "],
-        keys: &[("shape", Sizes), ("dtype", Type)],
-        skips: &["name", "numpy", "ragged", "sparse"],
-        close: ">",
         ..NUMPY
     },
     // `__array_interface__` of NumPy, and that of CUDA's arrays.

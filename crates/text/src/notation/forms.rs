@@ -49,6 +49,7 @@ pub(super) enum Described {
 /// The fields that have been read so far. Numbers that are checked later have their column.
 #[derive(Default)]
 struct Fields {
+    is_numpy: bool,
     data_type: Option<DataType>,
     /// The type of ggml's blocks in place of a data type.
     block_type: Option<BlockType>,
@@ -66,7 +67,7 @@ impl Fields {
         Ok(match field {
             Type => {
                 let is_class = cursor.eat("<class ");
-                let read = read_type(cursor)?;
+                let read = read_type(cursor, self.is_numpy)?;
                 let _ = is_class && cursor.eat(">");
                 match read {
                     (Some(data_type), _) => self.data_type.replace(data_type).is_some(),
@@ -126,21 +127,23 @@ impl Fields {
     }
 }
 
-/// Reads a type as NumPy writes it, or as another library does: `"HALF"`, `INT8`, `f16`, `q4_0`.
-fn read_type(cursor: &mut Cursor<'_>) -> Result<(Option<DataType>, Option<BlockType>), Error> {
+/// Reads a type as the library writes it: `"HALF"`, `INT8`, `f16`, `q4_0`. NumPy's short names count bytes,
+/// `i8` is an int64 and `f16` a float128, and those of the others bits.
+fn read_type(cursor: &mut Cursor<'_>, is_numpy: bool) -> Result<(Option<DataType>, Option<BlockType>), Error> {
     let at = cursor.position();
-    let error = match types::read_dtype(cursor) {
-        Ok(data_type) => return Ok((Some(data_type), None)),
-        Err(error) => error,
-    };
-    cursor.move_to(at);
     let quote = cursor.eat("\"");
     let _ = cursor.eat("data_type.");
     let word = cursor.word();
     let read = (element_type(word), word.parse().ok());
-    if quote && !cursor.eat("\"") || read == (None, None) || cursor.peek() == Some(b'.') {
+    let is_whole = (!quote || cursor.eat("\"")) && read != (None, None) && cursor.peek() != Some(b'.');
+    let end = cursor.position();
+    if is_numpy || !is_whole {
         cursor.move_to(at);
-        return Err(error);
+        match types::read_dtype(cursor, is_numpy) {
+            Ok(data_type) => return Ok((Some(data_type), None)),
+            Err(error) if !is_whole || word == "f16" => return Err(error),
+            Err(_) => cursor.move_to(end),
+        }
     }
     Ok(read)
 }
@@ -184,7 +187,7 @@ impl Form {
     /// Reads the fields at the cursor, which is at the beginning of the form.
     pub(super) fn read(&self, cursor: &mut Cursor<'_>, data_type: Option<DataType>) -> Result<Described, Error> {
         let start = cursor.position();
-        let mut found = Fields { data_type, ..Fields::default() };
+        let mut found = Fields { data_type, is_numpy: self.notation == Notation::Numpy, ..Fields::default() };
         self.begins.iter().find(|beginning| !beginning.contains(['=', '\'', '"']) && cursor.eat(beginning));
         for part in self.front {
             let (at, rest) = (cursor.position(), cursor.rest());

@@ -63,8 +63,9 @@ pub fn numpy_dtype(text: &str) -> (String, Option<DataType>) {
     (exact, data_type)
 }
 
-/// Reads `float32`, `np.float32`, `'float32'`, `'<f4'` or any other text that [`numpy_dtype`] takes.
-pub(super) fn read_dtype(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
+/// Reads `float32`, `np.float32`, `'float32'`, and of NumPy itself also any other text that [`numpy_dtype`]
+/// takes, such as `'<f4'`.
+pub(super) fn read_dtype(cursor: &mut Cursor<'_>, is_numpy: bool) -> Result<DataType, Error> {
     let start = cursor.position();
     let rest = cursor.rest();
     let quote = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
@@ -79,11 +80,12 @@ pub(super) fn read_dtype(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
             (name.strip_prefix("np.").or(name.strip_prefix("numpy.")).unwrap_or(name), name.len())
         }
     };
-    // `torch.int` has another width than NumPy's `int`. So after the name of another module only NumPy's full
-    // names, such as `int32`, are read.
-    let (exact, found) = match name.rsplit_once('.') {
-        Some((_, full)) => (String::new(), DataType::from_name_in(Naming::Numpy, full)),
-        None => numpy_dtype(name),
+    // `torch.int` has another width than NumPy's `int`. So another library's names are NumPy's full names,
+    // such as `int32`.
+    let full = name.rsplit_once('.').map_or(name, |(_, full)| full);
+    let (exact, found) = match is_numpy && full == name {
+        true => numpy_dtype(name),
+        false => (String::new(), DataType::from_name_in(Naming::Numpy, full)),
     };
     let swapped = found.is_some() && name.starts_with('>') && exact.starts_with('<');
     let expected = match swapped {
@@ -92,7 +94,8 @@ pub(super) fn read_dtype(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
         }
         false => "a dtype such as float32, bfloat16 or '<f4'",
     };
-    let data_type = found.filter(|_| !swapped).ok_or_else(|| cursor.error_at(start, expected))?;
+    let at = start.plus(taken).minus(full.len()).minus(usize::from(quote.is_some()));
+    let data_type = found.filter(|_| !swapped).ok_or_else(|| cursor.error_at(at, expected))?;
     cursor.move_to(start.plus(taken));
     Ok(data_type)
 }
