@@ -111,6 +111,17 @@ fn copies_of_thousands_of_boxes_are_cut_into_pieces() {
     assert!(pieced == whole);
 }
 
+/// Pieces of a copy index by index come from tables of all offsets. Two tiles count as four more entries of
+/// each index, and 1,048,576 entries are the most.
+#[test]
+fn a_copy_index_by_index_is_cut_only_if_it_is_small() {
+    let pieces = |rows: u64| {
+        let [packed, tiled] = ["", "{2,1,0:T(2,3,2)(*,2,1)}"].map(|layout| map(&format!("u8[{rows},512,2]{layout}")));
+        Relayout::new(&packed, &tiled).unwrap().cut(4, 1).len()
+    };
+    assert_eq!([4, 205].map(pieces), [4, 1]);
+}
+
 /// Whether the boxes of a strided buffer are found. Otherwise the result must be the error `undecided`.
 fn is_known(sizes: &[u64], strides: &[u64], base: u64) -> bool {
     let desc = BufferTensorDesc::new(DataType::U8, sizes, Some(strides)).unwrap();
