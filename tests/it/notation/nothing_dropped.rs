@@ -164,6 +164,7 @@ fn words_that_change_no_place_are_skipped() {
             "f32[8,6]",
         ),
         ("<ConstOutput: names[x] shape[2,3] type: f32>", "f32[2,3]"),
+        ("<Output: names[x] shape[2,3] type: boolean>", "pred[2,3]"),
         ("A = T.match_buffer(a, (4, 6), \"float16\", strides=(8, 1), elem_offset=3)", "f16[4,6]:[8,1]+3"),
         ("C = T.alloc_shared((16, 16), \"bfloat16\")", "bf16[16,16]"),
         ("A: T.Buffer((4, 6), \"float16\", strides=(8, 1))", "f16[4,6]:[8,1]"),

@@ -140,6 +140,7 @@ fn what_is_no_layout_is_named() {
         ("8:2", "a type in front"),
         (":2", "data type"),
         ("Tensor[dims 2, 3; f32]", "without strides"),
+        ("Tensor(shape=[3, 2], dtype=float32, place=Place(cpu), stop_gradient=True, [[0.]])", "without strides"),
         ("FakeTensor(..., size=(1, 3, 8, 8), dtype=torch.float16)", "without strides"),
         ("f32 tensor(..., device='meta', size=(2, 3))", "without strides"),
         ("permute: \"f32[6, 4]\" = torch.ops.aten.permute.default(x_1, [1, 0]);  x_1 = None", "column 20"),

@@ -3,7 +3,7 @@
 use tensor_layout::Error;
 
 /// The beginnings of texts that no strides or tiles describe, and the reason.
-const NO_LAYOUT: [(&str, &str); 21] = [
+const NO_LAYOUT: [(&str, &str); 22] = [
     ("Swizzle<", SWIZZLE),
     ("#blocked", TRITON),
     ("#linear", TRITON),
@@ -22,6 +22,7 @@ const NO_LAYOUT: [(&str, &str); 21] = [
     ("shape: [", UNIT),
     ("shape: (", UNIT),
     ("Tensor[", UNKNOWN),
+    ("Tensor(shape=", UNKNOWN),
     ("FakeTensor(", UNKNOWN),
     ("tensor(...", UNKNOWN),
     ("affine_map<", "an affine map may be any function: write its strides, `strided<[..]>`"),

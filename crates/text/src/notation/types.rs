@@ -104,7 +104,7 @@ pub(super) fn read_dtype(cursor: &mut Cursor<'_>, is_numpy: bool) -> Result<Data
 /// ONNX, cuDNN and TensorRT have `FLOAT`, `DOUBLE`, `HALF` and `BOOL`.
 pub(super) fn element_type(name: &str) -> Option<DataType> {
     match name {
-        "b8" | "i1" | "BOOL" | "BOOLEAN" => Some(DataType::Pred),
+        "b8" | "i1" | "BOOL" | "BOOLEAN" | "boolean" => Some(DataType::Pred),
         "FLOAT" => Some(DataType::F32),
         "DOUBLE" => Some(DataType::F64),
         "HALF" => Some(DataType::F16),
