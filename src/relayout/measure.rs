@@ -31,7 +31,8 @@ const MOST_RUNS: usize = 20;
 /// on average.
 const MOST_TIME: Duration = Duration::from_millis(50);
 
-/// Shorter runs are repeated until they take this long together, because a clock has a resolution.
+/// A plan that takes less time is run again until its runs take this long together, because a clock cannot
+/// measure less.
 const SHORTEST_TIME: Duration = Duration::from_micros(20);
 
 /// How many bytes of other memory are written between two runs, so that no cache holds anything of the copy.

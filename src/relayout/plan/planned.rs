@@ -11,7 +11,7 @@ use super::widths::Change;
 /// Planned boxes. Most programs have a single box, which needs no allocation.
 pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 
-/// A copy of whole bytes, in the form that a plan keeps.
+/// A copy of whole bytes: a kernel and the loops that it runs in, with room for two loops.
 pub(crate) type Copy = strided_copy::Copy<CopyLoops>;
 
 /// The loops of a kept copy. Up to 2 loops need no allocation. Room for more would make every plan larger.
@@ -65,7 +65,7 @@ pub(crate) struct Staged {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Rows {
-    /// All rows begin and end at whole bytes, so one copy has them all.
+    /// All rows begin and end at whole bytes, so one copy of bytes copies all of them.
     Whole(Copy),
     Anywhere(WidthRows),
 }

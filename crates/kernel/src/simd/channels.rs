@@ -194,7 +194,8 @@ impl<const INPUTS: usize, const BY: u8> Operation for PickChannels<'_, INPUTS, B
     ///
     /// # Panics
     ///
-    /// If `BY` is `WINDOWS`, and the tables are for another number of windows, or for another size.
+    /// If `BY` is `WINDOWS`, and the tables were made for another number of windows than `INPUTS`, or for
+    /// windows of another size than `V::WINDOW`.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let PickChannels { walk, channels, rows } = self;

@@ -315,7 +315,7 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
             // SAFETY: a prefetch may be given any address.
             unsafe { V::prefetch(later.wrapping_add(at)) };
         }
-        // The last line ends with the run, and may overlap the line in front of it.
+        // The last `LINE` bytes of the run are copied together. Some of them may have been copied before.
         let line = at.min(bytes - LINE);
         // SAFETY: the line ends at or before byte `bytes`, up to which the contract allows access.
         unsafe { copy_lines::<V, 1>(from.add(line), to.add(line), false) };
@@ -366,7 +366,8 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
             put(at);
             at += V::BYTES;
         }
-        // Without this check, a masked store of no bytes would still touch the line after the destination.
+        // Without this check, a masked store of no bytes would still ask the cache for the line after the
+        // destination.
         if at < bytes {
             shifted.store_partial(to.add(at), bytes - at);
         }
