@@ -147,7 +147,7 @@ pub(crate) mod cpuid {
     }
 
     pub(crate) fn leaf(number: u32, subleaf: u32) -> CpuidResult {
-        // Miri cannot run CPUID. With zeros in every leaf, the sizes of the caches are the default sizes.
+        // Miri cannot run CPUID. With zeros in every leaf, the CPU has no caches that are known.
         if cfg!(miri) {
             return CpuidResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
         }

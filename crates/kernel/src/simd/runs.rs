@@ -111,8 +111,8 @@ unsafe fn lines_in_source_order<V: Vector>(
     let Plane { unit: run, columns, rows, .. } = plane;
     let (run, columns, rows) = (*run, columns.extent, rows.extent);
     let row_bytes = run * columns;
-    // `half` is how many bytes apart the two halves of a destination line are on the source. If a run is half a
-    // line, they are the runs of two rows, and `at_once` rows are copied together.
+    // `half` is how many bytes apart the two halves of a destination line are on the source. If a run is half
+    // a line, the halves are the runs of two rows. `at_once` is how many rows are copied together.
     let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
     for Iteration { from, to, later, .. } in walk.iterations() {
         for row in (0..rows - rows % at_once).step_by(at_once) {
