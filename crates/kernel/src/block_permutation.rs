@@ -164,7 +164,7 @@ impl BlockLoops {
     /// Finds the blocks in a loop nest, whose loops are given outer to inner. Strides count atoms. `start` is
     /// the index of the first atom on the source and on the destination.
     ///
-    /// A single loop with a negative source stride is a reversal, in which each atom is a block.
+    /// A chain of one loop with a negative source stride is a reversal, in which each atom is a block.
     ///
     /// Returns `None` if no chain of loops fills the destination without a gap, as several blocks of at most
     /// 1 KiB each. Also returns `None` if blocks are not whole bytes, or do not begin at whole bytes.

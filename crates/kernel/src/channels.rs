@@ -249,7 +249,8 @@ impl Picks {
         let (indices, written) = tables.split_at_mut(pairs);
         // A window has 16 or 64 bytes, so offsets are shifted: divisions would take most of the time here.
         let shift = window.trailing_zeros();
-        // The offset of a channel's unit in its group or row, when the windows of a step follow each other.
+        // Where a channel's unit begins, if the windows of a step follow each other: at its offset in the
+        // group, or at the start of its row's window.
         // No unit crosses the end of a window, because offsets are multiples of the unit's length.
         let start = |side: Side, offset: usize, channel: usize| match side {
             Side::Groups(_) => offset,

@@ -120,8 +120,9 @@ impl<'a> Destination<'a> {
     /// If the destination is not readable. Copies of elements that share bytes never get such a destination.
     pub fn bytes_to_change(&mut self) -> &mut [u8] {
         assert!(self.readable, "a destination that cannot be read shares no bytes");
-        // SAFETY: a readable destination was made of a `&mut [u8]`, which is borrowed for longer than `self`
-        // is borrowed here. Bytes that were written since then are initialised, too.
+        // SAFETY: a readable destination was made of a `&mut [u8]`. The `length` bytes from `start` on are in
+        // this slice, and are borrowed for longer than `self` is borrowed here. Bytes that were written since
+        // then are initialised, too.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 

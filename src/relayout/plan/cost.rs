@@ -72,8 +72,8 @@ pub(crate) const NARROW: usize = 4;
 /// A plane of at most this many units is copied unit by unit. By trial (Zen 5).
 pub(crate) const SMALL: usize = 64;
 
-/// If an interleaved plane of long units has fewer bytes than this, the next plane is prefetched. By trial
-/// (Zen 5).
+/// If a plane has fewer bytes than this, and interleaves units that registers do not exchange (such as 3
+/// bytes), the next plane is prefetched. By trial (Zen 5).
 pub(crate) const SMALL_PLANE: usize = 1 << 16;
 
 /// The most units of a plane of 16-byte units that is transposed in squares, and not in panels. The 16 KiB of

@@ -71,8 +71,8 @@ pub(crate) struct Group {
 /// 1. Every window of `window` bytes is inside the source bytes of a period, whose number is
 ///    `(blocks - 1) * |source_step| + span`.
 /// 2. Every entry of `offsets` is at least a vector in front of the end of a period on the destination.
-/// 3. The number of entries of `offsets` is the number of vectors of a period. For each of these vectors, the
-///    other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
+/// 3. The number of entries of `offsets` is the number of vectors of all groups. For each of these vectors,
+///    the other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
 ///    (for each round of each shuffle, if windows are lanes); and a vector of bits, if atoms are nibbles.
 ///    [`tables`](Self::tables) asserts this invariant.
 #[derive(Debug, PartialEq, Eq)]

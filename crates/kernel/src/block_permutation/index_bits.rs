@@ -21,7 +21,8 @@
 /// The most registers that a block may fill. In registers of 32 bytes, so many hold 1 KiB.
 pub(crate) const MOST_REGISTERS: usize = 32;
 
-/// The number of the index bit that stands for 16 bytes (32 elements). No higher bit is moved.
+/// The number of the index bit that stands for 16 bytes (32 elements), the longest unit that is interleaved.
+/// No bit is brought to a higher place.
 const LANE_PLACE: usize = 5;
 
 /// One step: what is done to each pair of registers whose numbers differ by `apart`.

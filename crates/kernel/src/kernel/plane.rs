@@ -164,7 +164,8 @@ impl Axis {
     ///
     /// # Panics
     ///
-    /// If the axis has listed offsets, and fewer than `i + 1` of them.
+    /// If the axis has listed offsets, and its list ends before index `i`. Other numbers follow the offsets
+    /// in the list, so a larger index may also return one of these.
     #[inline(always)]
     #[allow(
         clippy::arithmetic_side_effects,

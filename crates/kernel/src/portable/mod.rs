@@ -17,7 +17,7 @@ use crate::kernel::{Kernel, MicroTile, Plane, Stride};
 use crate::level::SMALL_PROGRAM;
 
 /// Whether common lengths of runs and units have code of their own, with constant lengths. A small program
-/// for x86-64 runs only rare kernels in safe Rust, so it leaves this code out.
+/// for x86-64 leaves this code out, because it runs only rare kernels in safe Rust if the CPU has vectors.
 const FAST: bool = !(SMALL_PROGRAM && cfg!(target_arch = "x86_64"));
 
 /// Runs one iteration of a kernel. The iteration begins at the start of `source` and of `destination`.

@@ -126,6 +126,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
                         for _ in 0..LINE / V::BYTES {
                             // SAFETY: there are blocks only if the panel has `in_line` rows from `row` on.
                             // The `LINE / V::BYTES` squares divide these rows: each has `units` of them.
+                            // A block takes `units` of the `whole` columns from `first` on, which are
+                            // inside the panel.
                             unsafe { square::<V, UNIT, IN_LANE, LANES, false>(&how, part, prefetch) };
                             part = part.moved([0, units, V::BYTES, 0]);
                         }

@@ -80,7 +80,8 @@ fn four_rows(channels: &Channels) -> Option<[Option<usize>; 4]> {
 ///
 /// # Safety
 ///
-/// * Group 0 begins at `from` and `to`. The channels of `groups` are readable there, and writable.
+/// * Group 0 begins at `from` on the source and at `to` on the destination. The channels of `groups` are
+///   readable on the source and writable on the destination.
 #[inline(never)]
 unsafe fn units(from: *const u8, to: *mut u8, channels: &Channels, groups: Range<usize>) {
     let steps = channels.steps();

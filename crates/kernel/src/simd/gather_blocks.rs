@@ -203,8 +203,8 @@ impl Operation for WholeBlocks<'_> {
                             }
                         }
                         if !backwards && end > whole * step {
-                            // SAFETY: the last `left` bytes of the source span are readable. In the buffer
-                            // these bytes end at most `DRAINED` bytes and a vector after `place`.
+                            // SAFETY: the last `left` bytes of the source span are readable. In this half of
+                            // the buffer they end at most `DRAINED` bytes and a vector after `place`.
                             unsafe {
                                 tail.load::<V>(iteration.from).store_partial(place.add(whole * step - begin), left);
                             }
@@ -448,7 +448,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         tables
     }
 
-    /// Returns the next vector: loads the next windows of the tables, and shuffles them by the next indices.
+    /// Shuffles the next windows by the next indices: the next vector, or one of its two shuffles of nibbles.
     ///
     /// # Safety
     ///

@@ -152,7 +152,7 @@ impl<'a> Planes<'a> {
     ///
     /// * The conditions of [`panels`].
     /// * If the panels have a staging buffer, `STAGED` is set, and `stage` is `Some`. Without a staging
-    ///   buffer, the CPU need not have the features of `V`.
+    ///   buffer, this function may be compiled without the features of `V`, which the CPU has nevertheless.
     #[inline(always)]
     unsafe fn run<V: Vector, const STAGED: bool>(&mut self) {
         let &mut Planes { walk, plane, panels, .. } = self;
@@ -186,7 +186,9 @@ impl<'a> Planes<'a> {
                 let step = panels.step(unit);
                 for first in rows.clone().step_by(step) {
                     let rows = first..(first + step).min(rows.end);
-                    // SAFETY: `columns` and `rows` are inside the plane. There are at most `step` rows.
+                    // SAFETY: `columns` and `rows` are inside a panel of the plane, with at most `step` rows.
+                    // Panels come in order. With `streaming`, row `head` is at a line in every column. The
+                    // height of a panel and `step` are whole lines, so `first` is at a line too.
                     unsafe {
                         match STAGED {
                             false => self.direct(&iteration, columns.clone(), rows, how, &mut next),
@@ -205,6 +207,8 @@ impl<'a> Planes<'a> {
     /// # Safety
     ///
     /// * The rows and columns are inside the plane, with at most as many rows as [a step](Panels::step).
+    /// * `how` is that of the plane ([`Planes::how`]). `how.staged` is not set, so no whole vectors are
+    ///   stored past the end of a row.
     /// * If `how.streaming` is set, the first row is at the start of a line in every column.
     #[inline(always)]
     unsafe fn direct(

@@ -46,8 +46,9 @@ pub(super) struct Block {
 /// # Safety
 ///
 /// * The CPU has the features of the vector that the function was compiled for.
-/// * In each iteration of `times`, `registers` vectors of each source row are readable from `from` on, and as
-///   many of each destination row are writable from `to` on.
+/// * In each iteration of `times`, the source is readable from `from` on, and the destination writable from
+///   `to` on: `registers` vectors of each row on the side whose rows are a pitch apart. The one row of the
+///   other side has `registers` times as many vectors as one shuffle loads or stores there.
 /// * With `streaming`, `to` and the pitch of destination rows are multiples of a vector.
 pub(super) type ShuffleBlock = unsafe fn(&Block);
 

@@ -197,7 +197,7 @@ unsafe impl Vector for Zmm {
         let (a, b) = (self.0, other.0);
         // SAFETY: the CPU has AVX-512, by the contract of `Vector`. Only registers are touched.
         unsafe {
-            // The shifts are of 16 bits, so they move bits from byte to byte. The masks drop these bits.
+            // Lanes of 16 bits are shifted, so bits move from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
                 1 => (_mm512_set1_epi8(0x55), _mm512_slli_epi16::<1>(b), _mm512_srli_epi16::<1>(a)),
                 2 => (_mm512_set1_epi8(0x33), _mm512_slli_epi16::<2>(b), _mm512_srli_epi16::<2>(a)),
