@@ -376,7 +376,11 @@ fn a_number_of_a_name_has_its_own_key() {
 /// The stride of an axis with one tile may be any number, also where the tile is longer than the axis.
 #[test]
 fn free_strides_of_tiles_are_no_loss() {
-    for text in ["memref<2x8x6xf32, #tpu.tiled<(2,4,2),[6,3,1]>>", "memref<2x8x6xf32, #tpu.tiled<(2,4),[8,2,1]>>"] {
+    for text in [
+        "memref<2x8x6xf32, #tpu.tiled<(2,4,2),[6,3,1]>>",
+        "memref<2x8x6xf32, #tpu.tiled<(2,4),[8,2,1]>>",
+        "memref<7x2x9xf32, #tpu.tiled<(2,2),[5,5,1]>>",
+    ] {
         assert!(text.parse::<Layout>().is_ok(), "{text}");
         changes(text).unwrap();
     }
