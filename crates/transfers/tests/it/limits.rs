@@ -43,10 +43,10 @@ fn a_refusal_names_the_axis_the_value_and_the_limit() {
         ),
         (
             "s4[3,5]:[5,1]",
-            "s4[3,5]:[8,1]",
+            "s4[3,5]:[1,3]",
             "any",
             "run_inside_byte",
-            "the contiguous runs that begin with axis 1 are 5 elements of 4 bits, and begin or end inside a byte, which no transfer does",
+            "the contiguous runs that begin with axis 0 are 1 element of 4 bits, and begin or end inside a byte, which no transfer does",
         ),
         (
             "s4[4]:[1]",
@@ -114,6 +114,22 @@ fn large_tensors_are_planned_in_a_few_nests() {
     let texts = ["u8[3000,500]{1,0:T(7,1)}", "u8[3000,500]{1,0:T(11,1)}"].map(super::literal::map);
     let list = transfers(&texts[0], &texts[1], &TransferLimits::any()).unwrap();
     assert!(list.count() < NEST_LIMIT as u64 && list.summary().bytes == 3000 * 500);
+}
+
+/// Tables are read up to 65,536 entries, and a copy of two passes up to 65,536 indices.
+#[test]
+fn entries_and_indices_are_counted() {
+    let irreducible = ["2,1,0:T(2,3,2)(*,2,1)", "2,1,0"];
+    let contradicting = ["2,1,0:T(*,4,3)", "2,0,1:T(*,4,3)"];
+    for (sizes, orders, counted) in [
+        ("64,512,2", irreducible, Ok(1 << 14)),
+        ("65,512,2", irreducible, Err(Some(1 << 16))),
+        ("54,35,35", contradicting, Err(Some(1 << 16))),
+    ] {
+        let [from, to] = orders.map(|order| map(&format!("u8[{sizes}]{{{order}}}")));
+        let list = transfers(&from, &to, &TransferLimits::any());
+        assert_eq!(list.map(|list| list.count()).map_err(|error| error.limit()), counted, "{sizes}");
+    }
 }
 
 /// Block tables are data of requests: an offset that passes 64 bits is refused.
