@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# h5coro 1.0.7, a reader of HDF5 files in the cloud and on disk: a part of a dataset that is
-# not chunked is read from the dataset's start, as many bytes as the part has, and put behind as many zeros as
-# there are elements before the part. There is no error: 5 to 12 of 20 elements are five zeros and three.
+# h5coro 1.0.7, a reader of HDF5 files in the cloud and on disk: a part of a dataset that is not chunked is
+# read from the dataset's start, as many bytes as the part has, and put behind as many zeros as there are
+# elements before the part. There is no error: 5 to 12 of 20 elements are five zeros and three.
 #
-# A part of rows that begins in the second half is nothing but zeros, a part of columns is an error ("buffer is
-# smaller than requested size"). In a chunked dataset the same parts are right, but whole chunks are skipped
-# and left as zeros where the last chunk of an axis is cut: chunks are counted with the size of the axis rounded
-# down to them, so a part can seem to end before it begins. h5py 3.16.0 wrote the files. Seen for 0 to 19, for
-# 0 to 39 in 5 rows of 8, and for 1 to 624 in [8, 6, 13] in chunks of [2, 5, 1], first row of [3:7, 5, 6:12]:
+# A part of rows that begins in the second half is nothing but zeros, a part of columns is an error ("buffer
+# is smaller than requested size"). In a chunked dataset the same parts are right, but whole chunks are
+# skipped and left as zeros where the last chunk of an axis is cut: chunks are counted with the size of the
+# axis rounded down to them, so a part can seem to end before it begins. h5py 3.16.0 wrote the files. Seen for
+# 0 to 19, for 0 to 39 in 5 rows of 8, and for 1 to 624 in [8, 6, 13] in chunks of [2, 5, 1], first row of
+# [3:7, 5, 6:12]:
 #   elements 5 to 12: [0, 0, 0, 0, 0, 5, 6, 7], chunked [5, 6, 7, 8, 9, 10, 11, 12]
 #   elements 12 to 19: [0, 0, 0, 0, 0, 0, 0, 0], chunked [12, 13, 14, 15, 16, 17, 18, 19]
 #   rows 2 to 4, their first elements: [0, 0, 16], chunked [16, 24, 32]

@@ -3,10 +3,11 @@
 # 1, so the background of an image of labels is a label, without an error. The values need not be large: 0, 1
 # and 2 are enough, and uint8, uint16 and int32 of the same values are right.
 #
-# Nothing above 2^25 is kept either: in int32 it comes back as 0 or with another sign, in uint32 as 1. OpenJPEG
-# keeps a coefficient in 32 bits of which 6 are a fraction, and 2^31 is subtracted from unsigned pixels before.
-# The same pixels are right where the file says that they have 24 or 25 bits, and wrong for 8, 16 and 26 of
-# them. Seen for 0, 1 and 2 times a factor in 8 x 8, the first three pixels and how many of 64 differ:
+# Nothing above 2^25 is kept either: in int32 it comes back as 0 or with another sign, in uint32 as 1.
+# OpenJPEG keeps a coefficient in 32 bits of which 6 are a fraction, and 2^31 is subtracted from unsigned
+# pixels before. The same pixels are right where the file says that they have 24 or 25 bits, and wrong for 8,
+# 16 and 26 of them. Seen for 0, 1 and 2 times a factor in 8 x 8, the first three pixels and how many of 64
+# differ:
 #   uint16, by 1: [0, 1, 2], 0
 #   int32, by 1: [0, 1, 2], 0
 #   int32, by 2^23: [0, 8388608, 16777216], 0

@@ -3,10 +3,10 @@
 # where its code ends with a byte, without an error. An image of 4 x 4 equal pixels of one bit each loses the
 # last one, one of 3 x 5 does not.
 #
-# Codes are read ahead, and where the marker of the end is met, the loop over the pixels ends before the one that
-# has just been decoded is put out. With bits that fill up the last byte this does not happen, and neither where
-# the last difference is not 0. libjpeg-turbo 3 (imagecodecs 2026.3.6) reads the same files right. Seen for
-# pixels of 128, bits of the image and its last two pixels:
+# Codes are read ahead, and where the marker of the end is met, the loop over the pixels ends before the one
+# that has just been decoded is put out. With bits that fill up the last byte this does not happen, and
+# neither where the last difference is not 0. libjpeg-turbo 3 (imagecodecs 2026.3.6) reads the same files
+# right. Seen for pixels of 128, bits of the image and its last two pixels:
 #   3 x 5, equal: 15 bits, 128, 128
 #   4 x 4, equal: 16 bits, 128, 0
 #   1 x 17, equal: 17 bits, 128, 128

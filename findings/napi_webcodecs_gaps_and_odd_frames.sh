@@ -3,10 +3,10 @@
 # the destination that no row covers, before the first plane, between rows and behind the last one. Of two
 # frames that are copied side by side into one buffer, the second is left. There is no error.
 #
-# Chroma planes of an odd number of columns or rows are rounded down: of a frame of 5 x 3 in I420 they have 2 x
-# 1 samples, where FFmpeg has 3 x 2, and a frame of 1 x 1 has none. All 27 bytes of FFmpeg's frame are taken
-# without an error, bytes of its first chroma plane become both planes, and NV12 has a byte that no sample fills.
-# Seen for bytes 1, 2, 3 and so on, copied over bytes of 255:
+# Chroma planes of an odd number of columns or rows are rounded down: of a frame of 5 x 3 in I420 they have 2
+# x 1 samples, not 3 x 2, and a frame of 1 x 1 has none. A frame of 27 bytes, whose planes are rounded up, is
+# taken without an error, bytes of its first chroma plane become both planes, and NV12 has a byte that no
+# sample fills. Seen for bytes 1, 2, 3 and so on, copied over bytes of 255:
 #   RGBA, 1 x 2, at 4, a row every 8 bytes: 0,0,0,0,1,2,3,4,0,0,0,0,5,6,7,8,0,0,0,0,255,255,255,255
 #   then a second one at 0: 9,10,11,12,0,0,0,0,13,14,15,16,0,0,0,0,0,0,0,0,255,255,255,255
 #   I420, 4 x 2, luma at 8, chroma at 1 and 4: 0,9,10,0,11,12,0,0,1,2,3,4,5,6,7,8,255,255,255,255

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # A PFM file has its lowest row first, and a scale whose sign is the byte order. Five readers make four
 # pictures of one valid file, without an error: OpenImageIO 3.2.2.0 and netpbmfile 2026.1.29 put the lowest
-# row on top, OpenImageIO multiplies by the scale, OpenCV 5.0.0.93 and FFmpeg 8.1.2 (PyAV 18.1.0) divide by it,
-# and Pillow 13.0.0 and netpbmfile leave it out.
+# row on top, OpenImageIO multiplies by the scale, OpenCV 5.0.0.93 and FFmpeg 8.1.2 (PyAV 18.1.0) divide by
+# it, and Pillow 13.0.0 and netpbmfile leave it out.
 #
 # OpenImageIO turns the rows if it is opened with a configuration, an empty one is enough, and it always turns
 # them when it writes: a picture that it has written comes back upside down. FFmpeg has the same format with
-# half precision (PHM), whose rows it turns when it reads and not when it writes, so that one comes back upside
-# down, too. Seen for the rows (0, 0.25), (0.5, 0.75), (1, 1.25):
+# half precision (PHM), whose rows it turns when it reads and not when it writes, so that one comes back
+# upside down, too. Seen for the rows (0, 0.25), (0.5, 0.75), (1, 1.25):
 #   scale 1: Pillow 0, 0.25, 0.5, 0.75, 1, 1.25
 #   scale 1: netpbmfile 1, 1.25, 0.5, 0.75, 0, 0.25
 #   scale 1: OpenCV 0, 0.25, 0.5, 0.75, 1, 1.25

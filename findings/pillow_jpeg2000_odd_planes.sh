@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Pillow 13.0.0: a JPEG 2000 picture with subsampled chroma and an odd number of columns or rows has its chroma
-# planes read from wrong places, without an error. A picture of one colour comes back in two, as samples of the
-# first chroma plane are taken for the second one.
+# Pillow 13.0.0: a JPEG 2000 picture with subsampled chroma and an odd number of columns or rows has its
+# chroma planes read from wrong places, without an error. A picture of one colour comes back in two, as
+# samples of the first chroma plane are taken for the second one.
 #
-# The planes have the sizes divided by the subsampling and rounded up, 8 x 4 for 15 x 7. Pillow rounds down, so
-# rows begin too early, and so does the second plane. Even sizes are right, and so are full chroma planes.
+# The planes have the sizes divided by the subsampling and rounded up, 8 x 4 for 15 x 7. Pillow rounds down,
+# so rows begin too early, and so does the second plane. Even sizes are right, and so are full chroma planes.
 # imagecodecs 2026.3.6 (OpenJPEG 2.5.4) reads all of these right, FFmpeg 8.1.2 (PyAV 18.1.0) wrote them. Seen
 # for luma 100 and chroma 90 and 200 throughout, which are 200, 62, 33 in RGB (Pillow has 1 less of two): how
 # many pixels have which colour

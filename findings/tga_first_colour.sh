@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The colour map of a TGA file can begin at another colour than 0, and the header says at which. tga 1.0.7,
-# tga-js 1.1.1 and @lunapaint/tga-codec 0.2.0 for JavaScript and pygame-ce 2.5.8 (SDL_image 2.8.12) take colour
-# n for entry n all the same, so every pixel has the colour of a later one, without an error.
+# tga-js 1.1.1 and @lunapaint/tga-codec 0.2.0 for JavaScript and pygame-ce 2.5.8 (SDL_image 2.8.12) take
+# colour n for entry n all the same, so every pixel has the colour of a later one, without an error.
 #
 # three.js 0.187.0 and Pillow 13.0.0 count from the first colour, and where it is 0, all six are right. Of
 # pixels of 16 bits without a map, tga-js has a blue of 3 where it should be 248, and the others are right.

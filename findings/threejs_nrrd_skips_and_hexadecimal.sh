@@ -5,9 +5,9 @@
 #
 # `endian: big` is read into the header and not heeded either, and of an image of several components, whose
 # axis comes first, the components are taken for columns and the last axis is left out. SimpleITK 2.5.7 reads
-# all of these files right, and nrrd-js 0.2.1 all but the skips and the hexadecimal, which it leaves alone with
-# a warning. Seen for 1 to 24 as int16 of 2 x 3 x 4 voxels (2 x 3 x 2 of two components), sizes by three.js,
-# the number of elements and the first five, by both:
+# all of these files right, and nrrd-js 0.2.1 all but the skips and the hexadecimal, which it leaves alone
+# with a warning. Seen for 1 to 24 as int16 of 2 x 3 x 4 voxels (2 x 3 x 2 of two components), sizes by
+# three.js, the number of elements and the first five, by both:
 #   raw: 2 x 3 x 4, 24: [1,2,3,4,5]; nrrd-js [1,2,3,4,5]
 #   skip of 4 bytes: 2 x 3 x 4, 26: [-1,-1,1,2,3]; nrrd-js [-1,-1,1,2,3]
 #   skip of all but the last 48 bytes: 2 x 3 x 4, 26: [-1,-1,1,2,3]; nrrd-js [-1,-1,1,2,3]
