@@ -38,7 +38,8 @@ const SHORTEST_TIME: Duration = Duration::from_micros(20);
 /// How many bytes of other memory are written between two runs, so that no cache holds anything of the copy.
 const EVICTED: usize = 64 << 20;
 
-/// An answer is faster if it takes less than this part of the time of the estimate. Smaller gains are noise.
+/// A plan is faster than the estimated plan if it takes less than this part of that plan's time. Smaller
+/// gains are noise.
 const FASTER: f64 = 0.98;
 
 /// Whether the standard library has a clock on the target of this program.

@@ -78,8 +78,8 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Stores {
-    /// The plan decides. It considers how many bytes are read and written, and what is known about the
-    /// [destination](Settings::memory).
+    /// The plan chooses non-temporal or ordinary stores by how many bytes are read and written, and by what
+    /// is known about the [destination](Settings::memory).
     #[default]
     BySize,
     /// The copy uses non-temporal stores, whatever its size is.

@@ -14,7 +14,8 @@
 //! d0d1 d2d3              d0 d1 d2 d3            a3 b3 c3 d3            a3b3 c3d3
 //! ```
 //!
-//! A side that has a byte for each element needs no buffer: the copy of bytes reads it or writes it.
+//! A side that has a byte for each element needs no staging buffer: the copy of whole bytes reads such a
+//! source, or writes such a destination.
 //!
 //! The elements of rows that are contiguous on both sides stay in order. So these rows are unpacked or packed
 //! from one side to the other, or copied as bytes, or as rows of bits if they begin inside a byte. There is a
@@ -270,7 +271,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
     let copied = |sides: &dyn Fn(&StagedLoop) -> (u64, u64)| {
         let strided = |step: &StagedLoop| {
             let (source, destination) = sides(step);
-            // A loop with a stride of 0 on both sides would copy the same elements again and again.
+            // A loop with a stride of 0 on both sides is left out: it would copy the same elements again.
             if source > 0 || destination > 0 { Loop::strided(step.extent, source, destination) } else { None }
         };
         CopyBox { source: 0, destination: 0, loops: inner.iter().filter_map(strided).collect() }.in_order()

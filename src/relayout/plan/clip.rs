@@ -90,14 +90,15 @@ impl Clip<'_> {
             Relation::Inside => return self.push(source, destination, Loops::from(loops)),
             Relation::Straddles => {}
         }
-        // A single element is inside or outside of a range, and never both, so there is a loop to clip.
+        // The box is on both sides of an end of the range, so it has several elements, and at least one loop.
         let ((first, rest), (_, lasts)) = (loops.split_first()?, lasts.split_first()?);
         let last = lasts.first().copied().unwrap_or(0);
         if let Loop::Table(entries) = first {
             return self.descend_table(entries, (source, destination), rest, lasts);
         }
         let stride = first.stride()?;
-        // How many iterations have their element at offset `last` in front of `bound`, an end of the range.
+        // How many iterations come before `bound`, an end of the range, with the element that is `last` after
+        // the first element of the iteration.
         let before = |bound: u64, last: u64| {
             let distance = bound.saturating_sub(destination.saturating_add(last));
             distance.div_ceil(stride.destination.max(1)).min(stride.extent)

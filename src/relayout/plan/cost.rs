@@ -189,9 +189,10 @@ pub(crate) const PANEL_ROWS: usize = 256;
 /// `nchw_to_nhwc_f32` takes 1.1 times as long. If rows begin inside lines, rows of 512 bytes take 0.8 to 1.0
 /// of the time.
 pub(crate) const PANEL_WIDTH: usize = 1 << 8;
-/// If a panel has few rows, its rows are longer, up to four times, so that the panel has this many bytes. If
-/// the row pitch is whole pages, such a panel has four times as many bytes; if destination rows begin inside
-/// lines besides, twice as many: with four times, `nhwc_to_nchw_f32_7x7` takes 1.15 times as long.
+/// The bytes of a panel with few rows: its rows are lengthened until it has so many bytes, to four times
+/// their length at most. If the row pitch is whole pages, the panel has four times as many bytes. If, in
+/// addition, destination rows begin inside lines, it has twice as many, because with four times as many
+/// `nhwc_to_nchw_f32_7x7` takes 1.15 times as long (Zen 5).
 pub(crate) const SMALL_PANEL: usize = 1 << 14;
 
 // --- Elements below a byte ----------------------------------------------------------------------------

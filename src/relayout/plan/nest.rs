@@ -199,8 +199,8 @@ pub(super) fn checked<L: FixedList<Loop>>(
     })
 }
 
-/// Whether a kernel transposes panels of units of 1 or 2 bytes, and one side fills at most half a line.
-/// Registers of a line would be half empty then.
+/// Whether a kernel transposes panels of units of 1 or 2 bytes, and all columns or all rows together fill at
+/// most half a line. Registers of a line would be half empty then.
 fn is_thin(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Transpose { plane, by: Transpose::Panels(_) } if plane.micro_tile.is_none() && plane.unit <= 2 => {

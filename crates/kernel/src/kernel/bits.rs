@@ -28,14 +28,14 @@ impl BitInterleave {
     }
 }
 
-/// What the rows and the words are on each side, and with it the side that has the interleaved words.
+/// Which side has the row of interleaved words, and whether the rows of the other side are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// The destination.
+    /// The words are the destination. The source rows are packed.
     Interleave,
     /// The words are the destination. Each source row has a byte for each element, whose low bits are packed.
     Pack,
-    /// The source.
+    /// The words are the source. The destination rows are packed.
     Deinterleave,
 }
 

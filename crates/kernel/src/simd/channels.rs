@@ -393,7 +393,7 @@ impl<V: Vector, const INPUTS: usize, const BY: u8> Step<'_, V, INPUTS, BY> {
     }
 
     /// Runs `count` steps, the first at the addresses `at`. One shuffle permutes all groups in a register.
-    /// The register is stored whole, and the next store overwrites what it has after its groups.
+    /// The register is stored whole. Its bytes after the last group are overwritten by the next store.
     ///
     /// # Safety
     ///

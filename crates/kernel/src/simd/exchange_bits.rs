@@ -96,8 +96,8 @@ const fn row_bit(width: usize, bits: usize, rows: usize) -> usize {
     1 << ((width / bits).ilog2() % rows.ilog2())
 }
 
-/// Where register `i` goes before whole bytes are interleaved. After all swaps, the lowest bits of `i` are a
-/// field number, and these bits become the highest bits of the result.
+/// The number that register `i` gets before whole bytes are interleaved. After all swaps, the lowest
+/// `log2(8 / bits)` bits of `i` (modulo `log2(rows)`) are a field number, and become the highest bits.
 #[inline(always)]
 const fn ordered_index(bits: usize, rows: usize, i: usize) -> usize {
     let rotation = (8 / bits).ilog2() % rows.ilog2();

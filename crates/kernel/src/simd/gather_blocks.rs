@@ -482,8 +482,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
                 // SAFETY: the tables have an entry for each lane of a round.
                 *pointer = window(unsafe { tables.windows.add(lane) });
             }
-            // SAFETY: the window of each pointer is as long as a lane. A round has one vector of indices, and
-            // windows and indices move on to the next round.
+            // SAFETY: each pointer is at a window of one lane, which is readable. By the contract, the tables
+            // have `LANES` windows and one vector of indices for this round; both pointers go past these.
             unsafe {
                 bytes = bytes.or(V::load_lanes(lanes).shuffle_in_lanes(V::load(tables.indices)));
                 tables.windows = tables.windows.add(LANES);

@@ -128,8 +128,8 @@ impl InterleaveRows<'_> {
         // counted from the first row: the others are negative, and wrap.
         let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
         let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
-        // If rows are whole registers, no columns are left over, and the function that shuffles columns also
-        // runs the innermost loop.
+        // If rows are whole registers, and are neither streamed nor joined, no columns are left over for
+        // other code. So the function that shuffles columns also runs the innermost loop.
         let is_whole = row.is_multiple_of(V::BYTES) && !may_stream && runs == 0;
         let (walk, times) = if is_whole { walk.around_innermost() } else { (*walk, Stride::ONCE) };
         let mut run = 0;

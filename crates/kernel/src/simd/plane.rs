@@ -284,7 +284,8 @@ impl<'a> Planes<'a> {
     ///
     /// * The conditions of [`by_stage`](Planes::by_stage), and the offsets of the rows are listed.
     /// * There are at most [`Stage::columns_at_once`] columns.
-    /// * The calls go through the columns in order, and through the rows of a column that is continued, too.
+    /// * The calls for a plane take its columns in ascending order. If the rows of a column are taken by
+    ///   several calls, these take the rows in ascending order.
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,

@@ -91,9 +91,9 @@ impl Neighbours {
 /// # Safety
 ///
 /// * `run` bytes are readable at `from` and writable at `to`.
-/// * If there is a neighbour, `run` is at least a line.
-/// * If there is a run in front, all source bytes from that run's start to this run's end are readable, and
-///   the whole destination line that `to` points into is writable.
+/// * If another run is in front of this run or follows it on the destination, `run` is at least a line.
+/// * If another run is in front, all source bytes from the start of that run to the end of this run are
+///   readable, and the whole destination line that `to` points into is writable.
 #[inline(always)]
 pub(super) unsafe fn stream_run<V: Vector>(
     from: *const u8,

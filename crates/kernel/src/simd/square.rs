@@ -169,8 +169,8 @@ pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usi
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
 ) -> &'g [[V; IN_LANE]; LANES] {
     let target = groups.as_mut_ptr().cast::<V>();
-    // SAFETY: the contract covers a vector of each row. In each of the `LANES` arrays, register `i` is
-    // written for every `i` below `IN_LANE`, so all of `groups` is initialised.
+    // SAFETY: by the contract, a vector of each row is readable. In each of the `LANES` arrays, register
+    // `i` is written for every `i` below `IN_LANE`, so all of `groups` is initialised.
     unsafe {
         let offset = |row: usize| *rows.add(row);
         for i in 0..IN_LANE {
