@@ -143,7 +143,7 @@ fn fill_whole(mut destination: Destination<'_>, bits: u32, pattern: u128) {
 #[repr(align(64))]
 struct Buffers<const LENGTH: usize>([[u8; LENGTH]; 2]);
 
-/// The index of a bit of the source, and of a bit of the destination.
+/// Where a step begins, in bits: on the source, and on the destination.
 type Bits = (u64, u64);
 
 fn run_steps(steps: &StepBox, source: &[u8], destination: Destination<'_>) {

@@ -135,7 +135,7 @@ pub(crate) enum Shuffles {
 /// A copy as permuted blocks inside a nest of loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermutedBlocks {
-    /// The blocks that each iteration of the outer loops copies.
+    /// The permutation of the blocks that an iteration of the outer loops copies.
     pub permutation: BlockPermutation,
     /// The loops outside of the blocks, outer to inner, with strides in bytes.
     pub outer: Vec<Stride>,

@@ -82,9 +82,10 @@ pub(super) fn stride_in_bytes(
 }
 
 /// Reverses every loop that counts down on the source. The loop then reads the source front to back, and
-/// counts down on the destination. Returns where the first iteration starts now, instead of at `start`.
+/// counts down on the destination. `start` is where the first iteration starts on the source and on the
+/// destination. Returns where the first iteration of the reversed loops starts.
 ///
-/// `None` if the new start is in front of a buffer.
+/// `None` if that is in front of a buffer.
 pub(super) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
     let mut start = start;
     for step in loops {

@@ -333,8 +333,8 @@ impl<'a> Planes<'a> {
         let ends = Ends { is_first: rows.start == 0, is_last: rows.end == plane.rows.extent };
         for (i, column) in columns.enumerate() {
             // SAFETY: row `i` of the buffer was written, and has a free line in front. `bytes` bytes of its
-            // destination row are in the plane. `Panels::fit` checked that a run which continues has a line
-            // or more, and that kept columns never share a leftover.
+            // destination row are in the plane. `Panels::fit` checked that a row which continues in the next
+            // call has a line or more, and that no two kept columns have the same place in `leftovers`.
             unsafe {
                 drain::<V>(first.add(i * pitch), to(column), bytes, ends, &mut stage.leftovers[column % KEPT_COLUMNS])
             };
