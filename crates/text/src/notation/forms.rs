@@ -68,7 +68,9 @@ impl Fields {
             Type => {
                 let is_class = cursor.eat("<class ");
                 let read = read_type(cursor, self.is_numpy)?;
-                let _ = is_class && cursor.eat(">");
+                if is_class {
+                    cursor.expect(">", "`>`")?;
+                }
                 match read {
                     (Some(data_type), _) => self.data_type.replace(data_type).is_some(),
                     (None, block_type) => core::mem::replace(&mut self.block_type, block_type).is_some(),
